@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The instance, as the core's own files see it. Policies include core/spi.h and core/group.h.
+ */
+#ifndef WEIR_CORE_CORE_H
+#define WEIR_CORE_CORE_H
+
+#include <weir/weir.h>
+
+#include "core/assert.h"
+#include "core/cost.h"
+#include "core/fixed.h"
+#include "core/group.h"
+#include "core/heap.h"
+#include "core/list.h"
+#include "core/spi.h"
+
+#define WEIR_MERGE_BUCKETS 256
+
+struct weir_recorder;
+
+struct weir {
+	uint64_t now;
+	struct weir_wait_clocks clocks;
+	const struct weir_policy *policy;
+	void *policy_data;
+	uint64_t tunable[WEIR_TUNABLES_MAX];
+	uint16_t epoch; /* grows with each switch of policy */
+	bool drain;
+
+	uint64_t seq; /* of the last insertion */
+	uint64_t nr_held, nr_queued, nr_in_flight;
+	uint64_t retry_ns; /* no dispatch before, unless something happens */
+
+	/* Entitlement: time in which something was queued or in flight. */
+	uint64_t in_use_last_ns, in_use_pending_ns, in_use_ns;
+	struct weir_list claims;
+
+	struct weir_cost_model cost;
+
+	/* Limits stage. */
+	struct weir_heap limit_timers;
+	uint32_t nr_limited; /* flows with a rate of their own */
+	bool limit_root_ready[WEIR_NR_DIRS];
+
+	uint32_t nr_judged; /* groups with a floor or a latency target */
+
+	/* Admission. */
+	uint32_t pool_used;
+	struct weir_list admit_waiters;
+
+	/* Merging. */
+	struct weir_rq *last_merge;
+	struct weir_list merge_hash[WEIR_MERGE_BUCKETS]; /* by end sector */
+
+	struct weir_group *root;
+	struct weir_list groups; /* parents before children */
+	struct weir_list ctxs;
+	uint32_t nr_groups, next_group_id, next_ctx_id;
+
+	struct weir_switch *pending;  /* prepared change of policy */
+	struct weir_recorder *recorder; /* storage in the host's ring; NULL: off */
+
+	struct weir_config cfg;
+	struct weir_host host;
+};
+
+/* Every call begins with this: time moves on, never back. */
+static inline void weir_tick(struct weir *w, uint64_t now)
+{
+	if (now <= w->now)
+		return;
+	weir_wait_advance(&w->clocks, now);
+	weir_entitle_advance(w, now);
+	w->now = now;
+}
+
+/* Frees a removed group, and then its removed ancestors, as far as nothing names them any more. */
+void weir_group_reap(struct weir_group *g);
+void weir_group_destroy(struct weir_group *g);
+void weir_ctx_put(struct weir_ctx *ctx);
+void weir_ctx_destroy(struct weir_ctx *ctx);
+
+/* Merge look-up: a waiting request enters, leaves, or changes its end. */
+void weir_merge_add(struct weir *w, struct weir_rq *rq);
+void weir_merge_del(struct weir *w, struct weir_rq *rq);
+
+/* Takes a waiting request out of the limits stage or the policy. */
+void weir_rq_unqueue(struct weir *w, struct weir_rq *rq);
+/* A request leaves for good: its group and context are named once less. */
+void weir_rq_left(struct weir *w, struct weir_rq *rq);
+
+/* Policy of the prepared switch; only while there is one. */
+const struct weir_policy *weir_switch_policy(const struct weir *w);
+
+int weir_tunables_check(const struct weir_policy *policy, const uint64_t *tunables);
+void weir_tunables_load(uint64_t *to, const struct weir_policy *policy, const uint64_t *from);
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A 4-ary min-heap in an array that its owner provides.
+ *
+ * Keys lie beside the pointers, so that sifting compares within one or two cache lines and touches
+ * an item only to tell it its new place. Keys compare as wrapping times (weir_vtime_before()), equal
+ * keys by `order`, a number that the owner gives and that makes results independent of addresses.
+ */
+#ifndef WEIR_CORE_HEAP_H
+#define WEIR_CORE_HEAP_H
+
+#include "core/assert.h"
+#include "core/fixed.h"
+
+#define WEIR_HEAP_NONE UINT32_MAX
+
+struct weir_heap_item {
+	uint32_t at; /* place in the heap, or WEIR_HEAP_NONE */
+	uint32_t order;
+};
+
+struct weir_heap_entry {
+	uint64_t key;
+	struct weir_heap_item *item;
+};
+
+struct weir_heap {
+	struct weir_heap_entry *entry;
+	uint32_t nr, room;
+};
+
+static inline void weir_heap_item_init(struct weir_heap_item *item, uint32_t order)
+{
+	item->at = WEIR_HEAP_NONE;
+	item->order = order;
+}
+
+static inline bool weir_heap_has(const struct weir_heap_item *item)
+{
+	return item->at != WEIR_HEAP_NONE;
+}
+
+static inline struct weir_heap_item *weir_heap_min(const struct weir_heap *h)
+{
+	return h->nr ? h->entry[0].item : NULL;
+}
+
+/* Only with nr > 0. */
+static inline uint64_t weir_heap_min_key(const struct weir_heap *h)
+{
+	return h->entry[0].key;
+}
+
+static inline bool weir_heap_before(const struct weir_heap_entry *a,
+				    const struct weir_heap_entry *b)
+{
+	if (a->key != b->key)
+		return weir_vtime_before(a->key, b->key);
+	return a->item->order < b->item->order;
+}
+
+static inline void weir_heap_put(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
+{
+	h->entry[at] = e;
+	e.item->at = at;
+}
+
+static inline void weir_heap_sift_up(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
+{
+	while (at) {
+		uint32_t up = (at - 1) / 4;
+
+		if (!weir_heap_before(&e, &h->entry[up]))
+			break;
+		weir_heap_put(h, at, h->entry[up]);
+		at = up;
+	}
+	weir_heap_put(h, at, e);
+}
+
+static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
+{
+	for (;;) {
+		uint32_t child = 4 * at + 1, best, end;
+
+		if (child >= h->nr)
+			break;
+		end = child + 4 < h->nr ? child + 4 : h->nr;
+		for (best = child++; child < end; child++)
+			if (weir_heap_before(&h->entry[child], &h->entry[best]))
+				best = child;
+		if (!weir_heap_before(&h->entry[best], &e))
+			break;
+		weir_heap_put(h, at, h->entry[best]);
+		at = best;
+	}
+	weir_heap_put(h, at, e);
+}
+
+static inline void weir_heap_push(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)
+{
+	struct weir_heap_entry e = {key, item};
+
+	weir_assert(h->nr < h->room);
+	weir_assert(!weir_heap_has(item));
+	weir_heap_sift_up(h, h->nr++, e);
+}
+
+/* The item is in the heap; its key changes. */
+static inline void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)
+{
+	struct weir_heap_entry e = {key, item};
+	uint32_t at = item->at;
+
+	weir_assert(at < h->nr && h->entry[at].item == item);
+	if (at && weir_heap_before(&e, &h->entry[(at - 1) / 4]))
+		weir_heap_sift_up(h, at, e);
+	else
+		weir_heap_sift_down(h, at, e);
+}
+
+static inline void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *item)
+{
+	struct weir_heap_entry last = h->entry[--h->nr];
+	uint32_t at = item->at;
+
+	weir_assert(at <= h->nr && (at == h->nr || h->entry[at].item == item));
+	item->at = WEIR_HEAP_NONE;
+	if (last.item == item)
+		return;
+	if (at && weir_heap_before(&last, &h->entry[(at - 1) / 4]))
+		weir_heap_sift_up(h, at, last);
+	else
+		weir_heap_sift_down(h, at, last);
+}
+
+/*
+ * Makes room for one more, by doubling; -ENOMEM leaves the heap as it was. Not on the I/O path. The
+ * storage is given back with weir_heap_free().
+ */
+int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_t room);
+void weir_heap_free(struct weir_heap *h, const struct weir_host *host);
+
+#endif

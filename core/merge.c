@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Merging: look-ups in a hash by end sector (back merges) and by the policy (front merges), and the
+ * books of what the host joined. Rules as in the block layer, with one that is weir's own: requests
+ * of different groups never merge.
+ */
+#include "core/core.h"
+
+#include "core/record.h"
+
+static struct weir_list *bucket(struct weir *w, uint64_t end_sector)
+{
+	/* Fibonacci hashing; ends are multiples of 8 most of the time. */
+	uint64_t hash = (end_sector >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &w->merge_hash[hash >> 56];
+}
+
+_Static_assert(WEIR_MERGE_BUCKETS == 256, "bucket() takes 8 bits");
+
+static bool mergeable(const struct weir_rq *rq)
+{
+	const uint16_t alone = WEIR_RQ_NOMERGE | WEIR_RQ_FUA | WEIR_RQ_PREFLUSH;
+
+	return (rq->op == WEIR_OP_READ || rq->op == WEIR_OP_WRITE) && !(rq->flags & alone);
+}
+
+void weir_merge_add(struct weir *w, struct weir_rq *rq)
+{
+	if (!w->cfg.merge || !mergeable(rq))
+		return;
+	list_push_front(bucket(w, weir_rq_end(rq)), &rq->hash);
+	w->last_merge = rq;
+}
+
+void weir_merge_del(struct weir *w, struct weir_rq *rq)
+{
+	if (!rq->hash.next)
+		return;
+	list_unlink(&rq->hash);
+	rq->hash.next = NULL;
+	if (w->last_merge == rq)
+		w->last_merge = NULL;
+}
+
+/* May rq (waiting) and what (a bio, or another waiting request) become one request? */
+static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir_rq *what)
+{
+	uint32_t sectors = rq->nr_sectors + what->nr_sectors;
+
+	if (!rq->hash.next || !mergeable(what) || rq->group != what->group || rq->op != what->op ||
+	    weir_rq_is_sync(rq) != weir_rq_is_sync(what) ||
+	    ((rq->flags ^ what->flags) & WEIR_RQ_META) || rq->ioprio_class != what->ioprio_class)
+		return false;
+	if (sectors > w->cfg.max_sectors || rq->nr_merged == UINT16_MAX)
+		return false;
+	if (rq->state == WEIR_RQ_HELD)
+		return true;
+	if (!weir_limits_may_grow(rq->group, weir_op_dir(rq->op), w->now))
+		return false;
+	return !w->policy->may_merge || w->policy->may_merge(w, rq, what, sectors);
+}
+
+static struct weir_rq *find_by_end(struct weir *w, const struct weir_rq *what, uint64_t end)
+{
+	struct weir_list *head = bucket(w, end);
+	struct weir_rq *rq;
+
+	list_for_each(rq, head, struct weir_rq, hash)
+		if (weir_rq_end(rq) == end && rq != what && may_join(w, rq, what))
+			return rq;
+	return NULL;
+}
+
+static enum weir_merge find(struct weir *w, const struct weir_rq *bio, struct weir_rq **into)
+{
+	struct weir_rq *hint = w->last_merge;
+
+	if (!w->cfg.merge || !mergeable(bio))
+		return WEIR_MERGE_NONE;
+	*into = hint;
+	if (hint && weir_rq_end(hint) == bio->sector && may_join(w, hint, bio))
+		return WEIR_MERGE_BACK;
+	if (hint && hint->sector == weir_rq_end(bio) && may_join(w, hint, bio))
+		return WEIR_MERGE_FRONT;
+	*into = find_by_end(w, bio, bio->sector);
+	if (*into)
+		return WEIR_MERGE_BACK;
+	*into = w->policy->find_front ? w->policy->find_front(w, bio) : NULL;
+	if (*into && (*into)->sector == weir_rq_end(bio) && may_join(w, *into, bio))
+		return WEIR_MERGE_FRONT;
+	return WEIR_MERGE_NONE;
+}
+
+enum weir_merge weir_merge_find(struct weir *w, const struct weir_rq *bio, struct weir_rq **into,
+				uint64_t now)
+{
+	enum weir_merge kind;
+
+	weir_tick(w, now);
+	*into = NULL;
+	kind = find(w, bio, into);
+	if (kind == WEIR_MERGE_NONE)
+		*into = NULL;
+	weir_record_merge_find(w, bio, kind, *into);
+	return kind;
+}
+
+/* The look-up follows the request's new end. */
+static void rehash(struct weir *w, struct weir_rq *rq)
+{
+	list_unlink(&rq->hash);
+	list_push_front(bucket(w, weir_rq_end(rq)), &rq->hash);
+	w->last_merge = rq;
+}
+
+/* A waiting request that touches `rq` on the side on which it grew, and may be joined with it. */
+static struct weir_rq *neighbour(struct weir *w, struct weir_rq *rq, enum weir_merge kind)
+{
+	const struct weir_policy *p = w->policy;
+	bool back = kind == WEIR_MERGE_BACK;
+	struct weir_rq *other = NULL;
+
+	if (rq->state == WEIR_RQ_QUEUED && back && p->latter)
+		other = p->latter(w, rq);
+	else if (rq->state == WEIR_RQ_QUEUED && !back && p->former)
+		other = p->former(w, rq);
+	else if (!back)
+		other = find_by_end(w, rq, rq->sector);
+	if (!other || other->state != rq->state || !other->hash.next)
+		return NULL;
+	if (back ? other->sector != weir_rq_end(rq) : weir_rq_end(other) != rq->sector)
+		return NULL;
+	if (other->ctx != rq->ctx && p->may_merge && rq->state == WEIR_RQ_QUEUED &&
+	    !p->may_merge(w, other, rq, rq->nr_sectors + other->nr_sectors))
+		return NULL;
+	return may_join(w, rq, other) ? other : NULL;
+}
+
+struct weir_rq *weir_merge_bio(struct weir *w, struct weir_rq *into, const struct weir_rq *bio,
+			       enum weir_merge kind, uint64_t now)
+{
+	enum weir_dir dir = weir_op_dir(into->op);
+	struct weir_dir_stats *d = &into->group->stats.dir[dir];
+	uint64_t added_ns = weir_cost_added_ns(&w->cost, into->op, bio->nr_sectors);
+	struct weir_rq *then;
+
+	weir_tick(w, now);
+	weir_assert(into->hash.next && kind != WEIR_MERGE_NONE);
+	weir_assert(kind == WEIR_MERGE_BACK ? weir_rq_end(into) == bio->sector
+					    : weir_rq_end(bio) == into->sector);
+	into->nr_sectors += bio->nr_sectors;
+	if (kind == WEIR_MERGE_FRONT)
+		into->sector = bio->sector;
+	into->nr_merged++;
+	into->cost_ns = weir_min64(into->cost_ns + added_ns, WEIR_COST_MAX_NS);
+	rehash(w, into);
+	d->inserted++;
+	d->merged++;
+	if (into->ctx)
+		into->ctx->end_sector[dir] = weir_rq_end(bio);
+	else
+		into->group->end_sector[dir] = weir_rq_end(bio);
+	if (into->state == WEIR_RQ_QUEUED) {
+		weir_limits_charge(into->group, dir, weir_rq_bytes(bio), 1, w->now);
+		if (w->policy->merged)
+			w->policy->merged(w, into, kind, added_ns);
+	}
+	then = neighbour(w, into, kind);
+	weir_record_merge_bio(w, into, bio, kind, then);
+	w->retry_ns = 0;
+	return then;
+}
+
+void weir_merge_rq(struct weir *w, struct weir_rq *first, struct weir_rq *second, uint64_t now)
+{
+	enum weir_dir dir = weir_op_dir(first->op);
+	uint64_t added_ns = weir_cost_added_ns(&w->cost, second->op, second->nr_sectors);
+
+	weir_tick(w, now);
+	weir_assert(first->group == second->group && first->state == second->state);
+	weir_assert(weir_rq_end(first) == second->sector);
+	weir_record_merge_rq(w, first, second);
+	if (first->state == WEIR_RQ_QUEUED && w->policy->joining)
+		w->policy->joining(w, first, second);
+	weir_rq_unqueue(w, second);
+	first->nr_sectors += second->nr_sectors;
+	first->nr_merged = (uint16_t)weir_min64(UINT16_MAX, 1u + first->nr_merged +
+								    second->nr_merged);
+	first->cost_ns = weir_min64(first->cost_ns + added_ns, WEIR_COST_MAX_NS);
+	rehash(w, first);
+	second->group->stats.dir[dir].merged++;
+	if (first->state == WEIR_RQ_QUEUED && w->policy->merged)
+		w->policy->merged(w, first, WEIR_MERGE_BACK, added_ns);
+	weir_rq_left(w, second);
+}

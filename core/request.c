@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The life of a request: see <weir/request.h> and <weir/weir.h>. */
+#include "core/core.h"
+
+#include "core/record.h"
+
+static struct weir_dir_stats *rq_stats(const struct weir_rq *rq)
+{
+	return &rq->group->stats.dir[weir_op_dir(rq->op)];
+}
+
+/* Into the policy, past the limits stage. */
+static void queue(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	rq->state = WEIR_RQ_QUEUED;
+	rq->release_ns = w->now;
+	w->nr_queued++;
+	weir_wait_ready_inc(rq->group, w->now);
+	w->policy->insert(w, rq, where);
+}
+
+/* Does it go past the ceilings? Then it is charged as debt, and what follows waits longer. */
+static bool passes_limits(const struct weir *w, const struct weir_rq *rq, enum weir_where where)
+{
+	return where == WEIR_HEAD || (rq->flags & WEIR_RQ_META) || rq->op == WEIR_OP_FLUSH ||
+	       w->drain;
+}
+
+static bool route(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	if (weir_likely(!w->nr_limited && !w->nr_held))
+		return true;
+	if (passes_limits(w, rq, where)) {
+		if (rq->op != WEIR_OP_FLUSH)
+			weir_limits_charge(rq->group, weir_op_dir(rq->op), weir_rq_bytes(rq), 1,
+					   w->now);
+		return true;
+	}
+	return weir_limits_pass(rq, w->now);
+}
+
+void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t now)
+{
+	struct weir_group *g = rq->group;
+	struct weir_dir_stats *d = rq_stats(rq);
+
+	weir_tick(w, now);
+	weir_assert(rq->state == WEIR_RQ_NEW);
+	weir_assert(rq->nr_sectors <= WEIR_RQ_SECTORS_MAX);
+	rq->seq = ++w->seq;
+	rq->insert_ns = w->now;
+	rq->since_ns = w->now;
+	rq->nr_merged = 0;
+	rq->hash.next = NULL;
+	if (!g->nr_rqs++)
+		weir_entitle_busy(g, w->now);
+	if (rq->ctx)
+		rq->ctx->nr_rqs++;
+	weir_price(w, rq);
+	d->inserted++;
+	d->waiting++;
+	weir_record_insert(w, rq, where);
+	weir_wait_backlog_inc(g, w->now);
+	if (route(w, rq, where)) {
+		queue(w, rq, where);
+	} else {
+		rq->state = WEIR_RQ_HELD;
+		w->nr_held++;
+		weir_limits_hold(rq, w->now);
+	}
+	weir_merge_add(w, rq);
+	w->retry_ns = 0;
+}
+
+/* Lets everything through whose time has come. */
+static void release_due(struct weir *w)
+{
+	struct weir_rq *rq;
+
+	for (;;) {
+		rq = w->drain ? weir_limits_force(w, w->now) : weir_limits_next(w, w->now);
+		if (!rq)
+			break;
+		w->nr_held--;
+		queue(w, rq, WEIR_TAIL);
+	}
+	weir_admission_wake(w);
+}
+
+static void device_full(struct weir *w)
+{
+	weir_wait_set(&w->clocks, WEIR_CLOCK_SHARE);
+	if (w->nr_queued)
+		weir_wait_set_next(&w->clocks,
+				   w->policy->next_group ? w->policy->next_group(w) : NULL);
+}
+
+static void start(struct weir *w, struct weir_rq *rq)
+{
+	struct weir_dir_stats *d = rq_stats(rq);
+	uint64_t wait_ns = w->now - rq->since_ns;
+
+	weir_assert(rq->state == WEIR_RQ_QUEUED);
+	rq->state = WEIR_RQ_DISPATCHED;
+	rq->epoch = w->epoch;
+	rq->dispatch_ns = w->now;
+	w->nr_queued--;
+	w->nr_in_flight++;
+	weir_merge_del(w, rq);
+	weir_wait_ready_dec(rq->group, w->now);
+	weir_wait_backlog_dec(rq->group, w->now);
+	d->waiting--;
+	d->in_flight++;
+	d->device_ns += rq->cost_ns;
+	d->queue_wait_ns += wait_ns;
+	if (wait_ns > d->queue_wait_max_ns)
+		d->queue_wait_max_ns = wait_ns;
+	weir_bins_add(&rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS +
+					     WEIR_HIST_QUEUE_WAIT],
+		      wait_ns);
+	if (w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth)
+		device_full(w);
+	else
+		weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
+}
+
+static void account_stall(struct weir *w, const struct weir_verdict *v)
+{
+	static const uint8_t clock[] = {
+		[WEIR_STALL_NONE] = WEIR_CLOCK_HOST,	   [WEIR_STALL_DEPTH] = WEIR_CLOCK_SHARE,
+		[WEIR_STALL_LATENCY] = WEIR_CLOCK_LATENCY, [WEIR_STALL_FLOOR] = WEIR_CLOCK_FLOOR,
+		[WEIR_STALL_IDLE] = WEIR_CLOCK_IDLE,
+	};
+
+	weir_wait_set(&w->clocks, clock[v->why]);
+	if (v->next)
+		weir_wait_set_next(&w->clocks, v->next);
+}
+
+struct weir_rq *weir_dispatch(struct weir *w, uint64_t now, struct weir_next *next)
+{
+	struct weir_verdict v = {.at_ns = WEIR_NEVER};
+	struct weir_rq *rq = NULL;
+	bool full;
+
+	weir_tick(w, now);
+	full = w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth;
+	if (weir_unlikely(w->nr_held))
+		release_due(w);
+	if (w->nr_queued && !full)
+		rq = w->policy->dispatch(w, w->drain, &v);
+	if (rq) {
+		start(w, rq);
+		v.at_ns = w->now;
+	} else {
+		if (full)
+			device_full(w);
+		else
+			account_stall(w, &v);
+		v.at_ns = weir_min64(v.at_ns, w->nr_held ? weir_limits_when(w) : WEIR_NEVER);
+		if (v.at_ns <= w->now)
+			v.at_ns = w->now + 1;
+		w->retry_ns = v.at_ns;
+	}
+	weir_record_dispatch(w, rq, v.at_ns);
+	if (next)
+		next->at_ns = v.at_ns;
+	return rq;
+}
+
+bool weir_may_dispatch(const struct weir *w, uint64_t now)
+{
+	const volatile struct weir *v = w;
+
+	if (!v->nr_queued && !v->nr_held)
+		return false;
+#if UINTPTR_MAX > UINT32_MAX
+	return now >= v->retry_ns;
+#else
+	(void)now; /* a 64-bit time could be read in halves: better true than wrongly false */
+	return true;
+#endif
+}
+
+void weir_rq_left(struct weir *w, struct weir_rq *rq)
+{
+	struct weir_group *g = rq->group;
+
+	rq->state = WEIR_RQ_NEW;
+	if (rq->ctx)
+		weir_ctx_put(rq->ctx);
+	weir_assert(g->nr_rqs > 0);
+	if (!--g->nr_rqs) {
+		weir_entitle_quiet(g, w->now);
+		weir_group_reap(g);
+	}
+}
+
+/* It no longer occupies the device. */
+static void leave_device(struct weir *w, struct weir_rq *rq)
+{
+	weir_assert(w->nr_in_flight > 0);
+	w->nr_in_flight--;
+	rq_stats(rq)->in_flight--;
+	if (w->clocks.state != WEIR_CLOCK_IDLE)
+		weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
+	w->retry_ns = 0;
+}
+
+void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
+{
+	struct weir_dir_stats *d = rq_stats(rq);
+	uint64_t service_ns;
+
+	weir_tick(w, now);
+	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
+	weir_record_complete(w, rq);
+	service_ns = w->now - rq->dispatch_ns;
+	leave_device(w, rq);
+	d->completed++;
+	d->bytes += weir_rq_bytes(rq);
+	d->service_ns += service_ns;
+	if (service_ns > d->service_max_ns)
+		d->service_max_ns = service_ns;
+	weir_bins_add(&rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS +
+					     WEIR_HIST_SERVICE],
+		      service_ns);
+	if (weir_unlikely(rq->op == WEIR_OP_FLUSH))
+		rq->group->stats.flushes++;
+	if (weir_unlikely(w->nr_judged))
+		weir_judge_complete(rq->group, rq, w->now);
+	if (w->policy->complete && rq->epoch == w->epoch)
+		w->policy->complete(w, rq);
+	weir_rq_left(w, rq);
+}
+
+void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uint64_t now)
+{
+	struct weir_dir_stats *d = rq_stats(rq);
+
+	weir_tick(w, now);
+	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
+	weir_record_requeue(w, rq, how);
+	d->requeued++;
+	if (how == WEIR_REQUEUE_REISSUE)
+		return;
+	leave_device(w, rq);
+	if (w->policy->undispatch && rq->epoch == w->epoch)
+		w->policy->undispatch(w, rq);
+	d->device_ns -= rq->cost_ns;
+	d->waiting++;
+	rq->since_ns = w->now;
+	weir_wait_backlog_inc(rq->group, w->now);
+	queue(w, rq, WEIR_HEAD);
+}
+
+void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)
+{
+	weir_merge_del(w, rq);
+	if (rq->state == WEIR_RQ_HELD) {
+		weir_limits_unhold(rq, w->now);
+		w->nr_held--;
+	} else {
+		weir_assert(rq->state == WEIR_RQ_QUEUED);
+		w->policy->remove(w, rq);
+		w->nr_queued--;
+		weir_wait_ready_dec(rq->group, w->now);
+	}
+	weir_wait_backlog_dec(rq->group, w->now);
+	rq_stats(rq)->waiting--;
+	w->retry_ns = 0;
+}
+
+int weir_remove(struct weir *w, struct weir_rq *rq, uint64_t now)
+{
+	int ret = rq->state == WEIR_RQ_DISPATCHED ? -WEIR_EBUSY : 0;
+
+	weir_tick(w, now);
+	weir_assert(rq->state != WEIR_RQ_NEW);
+	weir_record_remove(w, rq, ret);
+	if (ret)
+		return ret;
+	weir_rq_unqueue(w, rq);
+	rq_stats(rq)->removed++;
+	weir_rq_left(w, rq);
+	return 0;
+}
+
+uint64_t weir_nr_waiting(const struct weir *w)
+{
+	return w->nr_held + w->nr_queued;
+}
+
+uint64_t weir_nr_in_flight(const struct weir *w)
+{
+	return w->nr_in_flight;
+}
+
+void weir_set_drain(struct weir *w, bool on, uint64_t now)
+{
+	weir_tick(w, now);
+	weir_record_drain(w, on);
+	w->drain = on;
+	w->retry_ns = 0;
+}

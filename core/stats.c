@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counters and histograms: see stats.h and <weir/stats.h>. */
+#include "core/core.h"
+
+#define NR_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
+
+int weir_stats_init(struct weir_stats *s, const struct weir_host *host)
+{
+	s->bins = host->alloc(host->priv, NR_BINS * sizeof(*s->bins));
+	return s->bins ? 0 : -WEIR_ENOMEM;
+}
+
+void weir_stats_free(struct weir_stats *s, const struct weir_host *host)
+{
+	if (s->bins)
+		host->free(host->priv, s->bins, NR_BINS * sizeof(*s->bins));
+	s->bins = NULL;
+}
+
+void weir_bins_halve(struct weir_bins *b)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
+		b->bucket[i] /= 2;
+}
+
+static void add_bins(struct weir_bins *into, const struct weir_bins *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
+		while (from->bucket[i] > UINT32_MAX - into->bucket[i])
+			weir_bins_halve(into);
+	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
+		into->bucket[i] += from->bucket[i];
+}
+
+static void add_dir(struct weir_dir_stats *into, const struct weir_dir_stats *from)
+{
+	into->inserted += from->inserted;
+	into->completed += from->completed;
+	into->removed += from->removed;
+	into->merged += from->merged;
+	into->requeued += from->requeued;
+	into->bytes += from->bytes;
+	into->device_ns += from->device_ns;
+	into->waiting += from->waiting;
+	into->in_flight += from->in_flight;
+	into->queue_wait_ns += from->queue_wait_ns;
+	into->queue_wait_max_ns = weir_max64(into->queue_wait_max_ns, from->queue_wait_max_ns);
+	into->service_ns += from->service_ns;
+	into->service_max_ns = weir_max64(into->service_max_ns, from->service_max_ns);
+}
+
+void weir_stats_fold(struct weir_stats *into, const struct weir_stats *from)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_NR_DIRS; i++)
+		add_dir(&into->dir[i], &from->dir[i]);
+	into->flushes += from->flushes;
+	for (i = 0; i < NR_BINS; i++)
+		add_bins(&into->bins[i], &from->bins[i]);
+}
+
+/*
+ * The next node after g in the order parent, then children, within the subtree of top; NULL at its
+ * end. Walks without recursion.
+ */
+static struct weir_group *walk(struct weir_group *g, const struct weir_group *top)
+{
+	if (!list_is_empty(&g->children))
+		return list_first(&g->children, struct weir_group, sibling);
+	for (; g != top; g = g->parent)
+		if (g->sibling.next != &g->parent->children)
+			return list_next(g, struct weir_group, sibling);
+	return NULL;
+}
+
+static void read_counters(const struct weir_group *g, struct weir_group_stats *out)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_NR_DIRS; i++)
+		add_dir(&out->dir[i], &g->stats.dir[i]);
+	out->flushes += g->stats.flushes;
+}
+
+static void read_node(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
+{
+	weir_tick(g->w, now);
+	__builtin_memset(out, 0, sizeof(*out));
+	weir_wait_read(g, g->w->now, &out->backlogged_ns, out->wait_ns);
+	weir_entitle_read(g, g->w->now, out);
+	weir_judge_read(g, g->w->now, out);
+}
+
+void weir_group_read_own_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
+{
+	read_node(g, now, out);
+	read_counters(g, out);
+}
+
+void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
+{
+	struct weir_group *n;
+
+	read_node(g, now, out);
+	for (n = g; n; n = walk(n, g))
+		read_counters(n, out);
+}
+
+void weir_group_read_hist(struct weir_group *g, enum weir_dir dir, enum weir_hist_kind kind,
+			  struct weir_hist *out)
+{
+	struct weir_group *n;
+
+	__builtin_memset(out, 0, sizeof(*out));
+	for (n = g; n; n = walk(n, g)) {
+		const struct weir_dir_stats *d = &n->stats.dir[dir];
+		const struct weir_bins *b = &n->stats.bins[dir * WEIR_NR_HISTS + kind];
+		unsigned int i;
+
+		for (i = 0; i < WEIR_HIST_BUCKETS; i++) {
+			out->bucket[i] += b->bucket[i];
+			out->count += b->bucket[i];
+		}
+		out->sum_ns += kind == WEIR_HIST_SERVICE ? d->service_ns : d->queue_wait_ns;
+		out->max_ns = weir_max64(out->max_ns, kind == WEIR_HIST_SERVICE
+							      ? d->service_max_ns
+							      : d->queue_wait_max_ns);
+	}
+}
+
+void weir_hist_add(struct weir_hist *h, uint64_t value_ns)
+{
+	h->bucket[weir_hist_index(value_ns)]++;
+	h->count++;
+	h->sum_ns += value_ns;
+	h->max_ns = weir_max64(h->max_ns, value_ns);
+}
+
+/* Upper bound of a bucket. */
+static uint64_t bucket_end_ns(unsigned int index)
+{
+	unsigned int log = WEIR_HIST_MIN_BITS + (index >> WEIR_HIST_SUB_BITS);
+	uint64_t sub = index & ((1u << WEIR_HIST_SUB_BITS) - 1);
+
+	return ((UINT64_C(1) << WEIR_HIST_SUB_BITS) + sub + 1) << (log - WEIR_HIST_SUB_BITS);
+}
+
+uint64_t weir_hist_percentile_ns(const struct weir_hist *h, uint32_t ppm)
+{
+	uint64_t want, seen = 0;
+	unsigned int i;
+
+	if (!h->count)
+		return 0;
+	want = weir_mul_div(h->count, ppm, 1000000);
+	for (i = 0; i < WEIR_HIST_BUCKETS; i++) {
+		seen += h->bucket[i];
+		if (seen > want || seen == h->count)
+			return weir_min64(bucket_end_ns(i), h->max_ns);
+	}
+	return h->max_ns;
+}
+
+static void reset_group(struct weir_group *g, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_NR_DIRS; i++) {
+		struct weir_dir_stats *d = &g->stats.dir[i];
+		struct weir_dir_stats fresh = {.waiting = d->waiting, .in_flight = d->in_flight};
+
+		fresh.inserted = (uint64_t)d->waiting + d->in_flight;
+		*d = fresh;
+	}
+	g->stats.flushes = 0;
+	__builtin_memset(g->stats.bins, 0, NR_BINS * sizeof(*g->stats.bins));
+	weir_wait_reset(g, now);
+	weir_entitle_reset(g, now);
+	weir_judge_reset(g, now);
+}
+
+void weir_stats_reset(struct weir *w, uint64_t now)
+{
+	struct weir_group *g;
+
+	weir_tick(w, now);
+	list_for_each(g, &w->groups, struct weir_group, all)
+		reset_group(g, w->now);
+	w->in_use_ns = 0;
+}

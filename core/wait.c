@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Why a group waited: see wait.h. */
+#include "core/core.h"
+
+static void next_close(const struct weir_wait_clocks *c, struct weir_wait *wt)
+{
+	uint64_t share = c->clock_ns[WEIR_CLOCK_SHARE] - wt->next_share_ns;
+	uint64_t floor = c->clock_ns[WEIR_CLOCK_FLOOR] - wt->next_floor_ns;
+
+	wt->is_next = false;
+	wt->wait_ns[WEIR_WAIT_DEVICE] += share + floor;
+	wt->clock_ns[WEIR_CLOCK_SHARE] += share;
+	wt->clock_ns[WEIR_CLOCK_FLOOR] += floor;
+}
+
+static void next_open(const struct weir_wait_clocks *c, struct weir_wait *wt)
+{
+	wt->is_next = true;
+	wt->next_share_ns = c->clock_ns[WEIR_CLOCK_SHARE];
+	wt->next_floor_ns = c->clock_ns[WEIR_CLOCK_FLOOR];
+}
+
+/* Takes what the clocks gained since the node became ready. */
+static void settle_ready(const struct weir_wait_clocks *c, struct weir_wait *wt)
+{
+	static const uint8_t cause[WEIR_NR_CLOCKS] = {
+		[WEIR_CLOCK_HOST] = WEIR_WAIT_HOST,	  [WEIR_CLOCK_IDLE] = WEIR_WAIT_IDLE,
+		[WEIR_CLOCK_LATENCY] = WEIR_WAIT_LATENCY, [WEIR_CLOCK_SHARE] = WEIR_WAIT_SHARE,
+		[WEIR_CLOCK_FLOOR] = WEIR_WAIT_FLOOR,
+	};
+	unsigned int i;
+
+	if (wt->is_next)
+		next_close(c, wt);
+	for (i = 0; i < WEIR_NR_CLOCKS; i++)
+		wt->wait_ns[cause[i]] += c->clock_ns[i] - wt->clock_ns[i];
+}
+
+static void begin_ready(const struct weir_wait_clocks *c, struct weir_wait *wt)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEIR_NR_CLOCKS; i++)
+		wt->clock_ns[i] = c->clock_ns[i];
+}
+
+void weir_wait_backlog_inc(struct weir_group *g, uint64_t now)
+{
+	for (; g; g = g->parent) {
+		struct weir_wait *wt = &g->wait;
+
+		if (wt->nr_backlogged++)
+			return;
+		wt->backlogged_since_ns = now;
+		wt->held_since_ns = now;
+	}
+}
+
+void weir_wait_backlog_dec(struct weir_group *g, uint64_t now)
+{
+	for (; g; g = g->parent) {
+		struct weir_wait *wt = &g->wait;
+
+		weir_assert(wt->nr_backlogged > 0);
+		if (--wt->nr_backlogged)
+			return;
+		weir_assert(wt->nr_ready == 0);
+		wt->backlogged_ns += now - wt->backlogged_since_ns;
+		wt->wait_ns[WEIR_WAIT_CEILING] += now - wt->held_since_ns;
+	}
+}
+
+void weir_wait_ready_inc(struct weir_group *g, uint64_t now)
+{
+	const struct weir_wait_clocks *c = &g->w->clocks;
+
+	for (; g; g = g->parent) {
+		struct weir_wait *wt = &g->wait;
+
+		if (wt->nr_ready++)
+			return;
+		wt->wait_ns[WEIR_WAIT_CEILING] += now - wt->held_since_ns;
+		begin_ready(c, wt);
+	}
+}
+
+void weir_wait_ready_dec(struct weir_group *g, uint64_t now)
+{
+	const struct weir_wait_clocks *c = &g->w->clocks;
+
+	for (; g; g = g->parent) {
+		struct weir_wait *wt = &g->wait;
+
+		weir_assert(wt->nr_ready > 0);
+		if (--wt->nr_ready)
+			return;
+		settle_ready(c, wt);
+		wt->held_since_ns = now;
+	}
+}
+
+void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g)
+{
+	struct weir_group *n;
+
+	/* A node that is next and ready has ancestors that are: nothing to do. */
+	if (g == c->next && (!g || g->wait.is_next))
+		return;
+	c->stamp++;
+	for (n = g; n; n = n->parent)
+		n->wait.stamp = c->stamp;
+	for (n = c->next; n && n->wait.stamp != c->stamp; n = n->parent)
+		if (n->wait.is_next)
+			next_close(c, &n->wait);
+	for (n = g; n; n = n->parent)
+		if (!n->wait.is_next && n->wait.nr_ready)
+			next_open(c, &n->wait);
+	c->next = g;
+}
+
+void weir_wait_forget(struct weir_wait_clocks *c, struct weir_group *g)
+{
+	if (c->next == g)
+		weir_wait_set_next(c, NULL);
+}
+
+void weir_wait_read(const struct weir_group *g, uint64_t now, uint64_t *backlogged_ns,
+		    uint64_t wait_ns[WEIR_NR_WAITS])
+{
+	struct weir_wait wt = g->wait;
+	unsigned int i;
+
+	if (wt.nr_ready)
+		settle_ready(&g->w->clocks, &wt);
+	else if (wt.nr_backlogged)
+		wt.wait_ns[WEIR_WAIT_CEILING] += now - wt.held_since_ns;
+	if (wt.nr_backlogged)
+		wt.backlogged_ns += now - wt.backlogged_since_ns;
+	*backlogged_ns = wt.backlogged_ns;
+	for (i = 0; i < WEIR_NR_WAITS; i++)
+		wait_ns[i] = wt.wait_ns[i];
+}
+
+void weir_wait_reset(struct weir_group *g, uint64_t now)
+{
+	const struct weir_wait_clocks *c = &g->w->clocks;
+	struct weir_wait *wt = &g->wait;
+	bool was_next = wt->is_next;
+	unsigned int i;
+
+	if (wt->nr_ready) {
+		settle_ready(c, wt);
+		begin_ready(c, wt);
+		if (was_next)
+			next_open(c, wt);
+	}
+	wt->backlogged_since_ns = now;
+	wt->held_since_ns = now;
+	wt->backlogged_ns = 0;
+	for (i = 0; i < WEIR_NR_WAITS; i++)
+		wt->wait_ns[i] = 0;
+}
+
+const char *weir_wait_cause_name(enum weir_wait_cause cause)
+{
+	static const char *const name[WEIR_NR_WAITS] = {"ceiling", "latency", "floor", "idle",
+							"device",  "share",   "host"};
+
+	return (unsigned int)cause < WEIR_NR_WAITS ? name[cause] : "?";
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why a group waited.
+ *
+ * Problem: each nanosecond in which a node has a request that is inserted and not dispatched belongs
+ * to exactly one of seven causes, for every node of the tree, at O(1) an event.
+ *
+ * Most causes are the same for all groups that wait: the device is full, or kept idle, or the host
+ * has not asked. So the instance keeps one clock per such state, of which one runs at a time
+ * (weir_wait_set()). A node copies the clocks when it becomes ready (has something queued in the
+ * policy) and takes the differences when it no longer is. Two things are a node's own:
+ *
+ *   - all that waits is held by a ceiling: then time runs into `ceiling`, not from the clocks;
+ *   - it is on the path to the request that goes next: while the device is full, that time is
+ *     `device` instead of `share` or `floor`. Only one path is next at a time.
+ *
+ * Example: A and B are backlogged, the device is full from 100 to 400 ns, A is next. At 400 A's
+ * request goes. A: device 300. B: share 300. Both sum to the 300 ns that they were backlogged.
+ */
+#ifndef WEIR_CORE_WAIT_H
+#define WEIR_CORE_WAIT_H
+
+#include <weir/stats.h>
+
+/* States of the instance, each with a clock. */
+enum weir_wait_state {
+	WEIR_CLOCK_HOST,
+	WEIR_CLOCK_IDLE,
+	WEIR_CLOCK_LATENCY,
+	WEIR_CLOCK_SHARE, /* full; others than the next wait for their turn */
+	WEIR_CLOCK_FLOOR, /* full; others than the next wait for its floor */
+	WEIR_NR_CLOCKS,
+};
+
+struct weir_wait_clocks {
+	enum weir_wait_state state;
+	uint64_t last_ns;
+	uint64_t clock_ns[WEIR_NR_CLOCKS];
+	struct weir_group *next; /* leaf end of the path that goes next, or NULL */
+	uint32_t stamp;		 /* of the last change of that path */
+};
+
+struct weir_wait {
+	uint32_t nr_backlogged; /* own requests that wait, and backlogged children */
+	uint32_t nr_ready;	/* own requests in the policy, and ready children */
+	uint32_t stamp;
+	bool is_next;
+	uint64_t backlogged_since_ns, held_since_ns;
+	uint64_t clock_ns[WEIR_NR_CLOCKS]; /* when it became ready; next time is taken out */
+	uint64_t next_share_ns, next_floor_ns;
+	uint64_t backlogged_ns;
+	uint64_t wait_ns[WEIR_NR_WAITS];
+};
+
+/* The instance's time moves on: O(1). */
+static inline void weir_wait_advance(struct weir_wait_clocks *c, uint64_t now)
+{
+	c->clock_ns[c->state] += now - c->last_ns;
+	c->last_ns = now;
+}
+
+static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_state state)
+{
+	c->state = state;
+}
+
+/* A request of g begins or ceases to wait; to be in the policy. O(1), O(depth) at the first/last. */
+void weir_wait_backlog_inc(struct weir_group *g, uint64_t now);
+void weir_wait_backlog_dec(struct weir_group *g, uint64_t now);
+void weir_wait_ready_inc(struct weir_group *g, uint64_t now);
+void weir_wait_ready_dec(struct weir_group *g, uint64_t now);
+
+/* g's request is the next to go. O(depth); O(1) if it was already. */
+void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g);
+/* g's storage goes. */
+void weir_wait_forget(struct weir_wait_clocks *c, struct weir_group *g);
+
+/* Sums up to now, without changing the state. */
+void weir_wait_read(const struct weir_group *g, uint64_t now, uint64_t *backlogged_ns,
+		    uint64_t wait_ns[WEIR_NR_WAITS]);
+void weir_wait_reset(struct weir_group *g, uint64_t now);
+
+#endif

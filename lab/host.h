@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The lab's block layer: between the jobs (or the page cache) and a modelled device stands one weir
+ * instance. It splits what is larger than a command, merges, asks the core for admission, dispatches
+ * up to the device's queue depth and spends host_ns of CPU under the queue lock per scheduler call.
+ */
+#ifndef LAB_HOST_H
+#define LAB_HOST_H
+
+#include <weir/weir.h>
+
+#include "lab/device.h"
+#include "lab/engine.h"
+
+/* One read, write, flush or discard as a file system or a direct job issues it. */
+struct lab_bio {
+	enum weir_op op;
+	uint16_t flags; /* WEIR_RQ_* */
+	uint64_t sector;
+	uint32_t nr_sectors;
+	struct weir_group *group;
+	struct weir_ctx *ctx;
+	uint8_t ioprio_class, ioprio_level;
+	void (*done)(struct lab_bio *bio, uint64_t now_ns);
+	void *owner;
+
+	/* The block layer's. */
+	struct lab_bio *next;
+	uint64_t submit_ns;
+	uint32_t parts; /* split pieces not completed yet */
+};
+
+struct lab_host_config {
+	struct weir_config core;
+	uint64_t host_ns; /* CPU under the queue lock per scheduler call (insert, dispatch, complete) */
+	uint32_t plug;	  /* requests that a plug gathers before it flushes by itself */
+};
+
+struct lab_host;
+
+struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
+			      const struct lab_host_config *cfg, const struct weir_policy *policy,
+			      const uint64_t *tunables, char *err, size_t err_bytes);
+/* Everything has completed. */
+void lab_host_free(struct lab_host *h);
+struct weir *lab_host_weir(struct lab_host *h);
+struct lab_engine *lab_host_engine(struct lab_host *h);
+struct lab_device *lab_host_device(struct lab_host *h);
+
+/*
+ * Submits; bio->done is called from an event, never from within. Without admission the bio waits in
+ * order behind its group's others.
+ */
+void lab_host_submit(struct lab_host *h, struct lab_bio *bio, uint64_t now_ns);
+/* Between plug and unplug bios gather and merge with each other before the core sees them. Nests. */
+void lab_host_plug(struct lab_host *h);
+void lab_host_unplug(struct lab_host *h, uint64_t now_ns);
+/* Is the group's request pool congested (a flusher then moves on)? */
+bool lab_host_congested(struct lab_host *h, struct weir_group *g, enum weir_dir dir);
+/* Calls fn once when g is no longer congested (at once, from an event, if it is not). */
+void lab_host_wait_uncongested(struct lab_host *h, struct weir_group *g, enum weir_dir dir,
+			       struct lab_event *ev);
+
+#endif
