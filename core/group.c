@@ -60,11 +60,23 @@ static void free_group(struct weir_group *g)
 
 	weir_limits_group_exit(g);
 	weir_stats_free(&g->stats, &w->host);
+	weir_heap_free(&g->turn, &w->host);
 	if (g->policy)
 		w->host.free(w->host.priv, g->policy, w->policy->group_size);
 	if (g->policy_next)
 		w->host.free(w->host.priv, g->policy_next, weir_switch_policy(w)->group_size);
 	w->host.free(w->host.priv, g, sizeof(*g));
+}
+
+/* Policies can't allocate: they find room for all that they may have to order. */
+static int reserve_turns(struct weir_group *g)
+{
+	struct weir *w = g->w;
+	int e = weir_heap_reserve(&g->turn, &w->host, 1);
+
+	if (!e && g->parent)
+		e = weir_heap_reserve(&g->parent->turn, &w->host, g->parent->nr_children + 2);
+	return e ? e : weir_heap_reserve(&w->turn_all, &w->host, w->nr_groups + 1);
 }
 
 /* Zeroed state of the policy, or NULL on lack of memory. At least a byte, so that NULL is an error. */
@@ -118,6 +130,8 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 		e = weir_limits_group_init(g);
 		if (!e)
 			e = weir_stats_init(&g->stats, &w->host);
+		if (!e)
+			e = reserve_turns(g);
 		if (!e)
 			e = alloc_policy_state(g);
 		if (e)

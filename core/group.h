@@ -10,6 +10,7 @@
 
 #include "core/admission.h"
 #include "core/entitle.h"
+#include "core/heap.h"
 #include "core/judge.h"
 #include "core/limits.h"
 #include "core/list.h"
@@ -23,6 +24,7 @@ struct weir_group {
 	uint16_t depth; /* 0: the root */
 	bool dying;	/* removed by the host; goes with its last request and context */
 	struct weir_group_attr attr;
+	struct weir_heap turn; /* for the policy: room for every child and the own requests */
 	void *policy;	   /* group_size bytes of the current policy */
 	void *policy_next; /* of the policy that a prepared switch brings */
 

@@ -96,6 +96,7 @@ static void free_instance(struct weir *w)
 	if (w->policy_data)
 		host.free(host.priv, w->policy_data, w->policy->instance_size);
 	weir_heap_free(&w->limit_timers, &host);
+	weir_heap_free(&w->turn_all, &host);
 	host.free(host.priv, w, sizeof(*w));
 }
 
@@ -206,6 +207,11 @@ int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now
 void weir_get_config(const struct weir *w, struct weir_config *cfg)
 {
 	*cfg = w->cfg;
+}
+
+struct weir_heap *weir_turn_all(struct weir *w)
+{
+	return &w->turn_all;
 }
 
 void *weir_policy_data(const struct weir *w)

@@ -14,6 +14,7 @@
 #ifndef WEIR_CORE_JUDGE_H
 #define WEIR_CORE_JUDGE_H
 
+#include <weir/request.h>
 #include <weir/stats.h>
 
 #define WEIR_JUDGE_WINDOW_NS UINT64_C(100000000)

@@ -20,6 +20,8 @@ enum weir_stall {
 	WEIR_STALL_IDLE,    /* waiting for more from one stream on purpose */
 };
 
+struct weir_heap;
+
 struct weir_verdict {
 	uint64_t at_ns;		 /* when to ask again; preset to WEIR_NEVER */
 	enum weir_stall why;	 /* preset to WEIR_STALL_NONE */
@@ -91,6 +93,8 @@ struct weir_policy {
 
 /* ---- for policies ---- */
 
+/* A heap with room for every group, for the policy's use; empty when a policy begins and ends. */
+struct weir_heap *weir_turn_all(struct weir *w);
 void *weir_policy_data(const struct weir *w);
 uint64_t weir_policy_tunable(const struct weir *w, unsigned int index);
 uint64_t weir_now(const struct weir *w);

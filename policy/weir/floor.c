@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Floors: io.low.
+ *
+ * A group that is behind its floor goes first; nobody is ever throttled to make a floor look met, so
+ * the device stays busy (blk-throttle's io.low cost its tester 64-75 % of the device: thread 003).
+ *
+ * For each rate the group has a due time: the time by which its next request of that direction is
+ * owed, advanced by size / rate with everything that the subtree is served, in or out of turn; as the
+ * reservation tags of mClock (Gulati, Merchant and Varman, 2010), except that service by weight
+ * counts too. A due time never runs more than one request ahead, and never lags more than
+ * WP_FLOOR_LAG_NS; a group that had nothing queued starts from now: no credit from idle time.
+ *
+ * Floors that do not fit: each backlogged floor asks for a device time, rate x the cost that its
+ * requests have shown. If the sum is more than floor_percent of what the device completes
+ * (work_rate), all due times advance faster by that ratio, so that each gets the same part of its
+ * floor in device time, and goes on competing by weight with the rest: never below its share.
+ *
+ * floor_percent also bounds what floors take out of turn while others wait.
+ */
+#include "policy/weir/internal.h"
+
+/* Work out of turn may run ahead of its part by this much device time. */
+#define FLOOR_AHEAD_NS UINT64_C(2000000)
+
+static uint64_t rate_of(const struct weir_group *g, unsigned int dir, unsigned int kind)
+{
+	return kind ? g->attr.low.iops[dir] : g->attr.low.bps[dir];
+}
+
+static bool has_floor_in(const struct weir_group *g, unsigned int dir)
+{
+	return g->attr.low.bps[dir] || g->attr.low.iops[dir];
+}
+
+static uint64_t earliest_due(const struct weir_group *g)
+{
+	const struct wp_floor *f = &wp_group(g)->floor;
+	uint64_t due = WEIR_NEVER >> 1;
+	unsigned int dir, kind;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		for (kind = 0; kind < 2; kind++)
+			if (rate_of(g, dir, kind))
+				due = weir_min64(due, f->due_ns[dir][kind]);
+	return due;
+}
+
+void wp_floor_activate(struct wp *p, struct weir_group *g)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	uint64_t now = weir_now(p->w);
+	unsigned int dir, kind;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		for (kind = 0; kind < 2; kind++)
+			f->due_ns[dir][kind] = weir_max64(f->due_ns[dir][kind], now);
+	p->floor_need_ns += f->need_ns;
+	weir_heap_push(weir_turn_all(p->w), &f->item, earliest_due(g));
+}
+
+void wp_floor_deactivate(struct wp *p, struct weir_group *g)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+
+	p->floor_need_ns -= f->need_ns;
+	weir_heap_remove(weir_turn_all(p->w), &f->item);
+}
+
+void wp_floor_changed(struct wp *p, struct weir_group *g)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	bool has = has_floor_in(g, WEIR_READ) || has_floor_in(g, WEIR_WRITE);
+
+	if (f->has && weir_heap_has(&f->item))
+		wp_floor_deactivate(p, g);
+	if (has != f->has)
+		p->nr_floors += has ? 1 : -1;
+	f->has = has;
+	f->need_ns = 0;
+	__builtin_memset(f->due_ns, 0, sizeof(f->due_ns));
+	if (has && g->turn.nr)
+		wp_floor_activate(p, g);
+}
+
+/* Device time per second that there is for floors. */
+static uint64_t capacity_ns(const struct wp *p)
+{
+	uint64_t all = weir_mul_div(p->work_rate, WEIR_NS_PER_S, UINT64_C(1) << 20);
+
+	return all / 100 * weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
+}
+
+/* What g asks for: per direction the larger of its bytes and its requests. */
+static void update_need(struct wp *p, struct weir_group *g)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	uint64_t need = 0;
+	unsigned int dir, kind;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+		uint64_t most = 0;
+
+		for (kind = 0; kind < 2; kind++) {
+			uint64_t n = weir_mul_div(rate_of(g, dir, kind), f->cost_per_unit[dir][kind],
+						  1u << 16);
+
+			most = weir_max64(most, weir_min64(n, UINT64_C(1) << 40));
+		}
+		need += most;
+	}
+	if (weir_heap_has(&f->item))
+		p->floor_need_ns += need - f->need_ns;
+	f->need_ns = need;
+}
+
+static void learn_cost(struct wp_floor *f, unsigned int dir, unsigned int kind, uint64_t cost_ns,
+		       uint64_t units)
+{
+	uint64_t sample = weir_div64(cost_ns << 16, units), *avg = &f->cost_per_unit[dir][kind];
+
+	*avg = *avg ? *avg - *avg / 16 + sample / 16 : sample;
+}
+
+static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	enum weir_dir dir = weir_op_dir(rq->op);
+	uint64_t units[2] = {weir_rq_bytes(rq), 1u + rq->nr_merged}, cap = capacity_ns(p);
+	unsigned int kind;
+
+	for (kind = 0; kind < 2; kind++) {
+		uint64_t rate = rate_of(g, dir, kind), step, due = f->due_ns[dir][kind];
+
+		if (!rate || !units[kind])
+			continue;
+		learn_cost(f, dir, kind, rq->cost_ns, units[kind]);
+		step = weir_mul_div(units[kind], WEIR_NS_PER_S, rate);
+		if (p->floor_need_ns > cap)
+			step = weir_mul_div(step, p->floor_need_ns, cap ? cap : 1);
+		step = weir_min64(step, WEIR_NS_PER_S * 3600);
+		if (due + WP_FLOOR_LAG_NS < now)
+			due = now - WP_FLOOR_LAG_NS;
+		f->due_ns[dir][kind] = weir_min64(due + step, now + step);
+	}
+	update_need(p, g);
+	if (weir_heap_has(&f->item))
+		weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
+}
+
+void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now)
+{
+	for (; g; g = g->parent)
+		if (wp_group(g)->floor.has)
+			charge_one(p, g, rq, now);
+}
+
+void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn)
+{
+	uint64_t percent = weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
+
+	if (out_of_turn)
+		p->floor_run_ns += cost_ns * (100 - percent);
+	else
+		p->floor_run_ns -= weir_min64(p->floor_run_ns, cost_ns * percent);
+}
+
+/* What is owed is owed in a direction in which g has nothing at its head: ask again later. */
+static void postpone(struct wp *p, struct weir_group *g, unsigned int have, uint64_t now)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	unsigned int kind;
+
+	for (kind = 0; kind < 2; kind++)
+		f->due_ns[!have][kind] = weir_max64(f->due_ns[!have][kind], now + WEIR_NS_PER_MS);
+	weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
+}
+
+struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
+{
+	struct weir_heap *h = weir_turn_all(p->w);
+
+	if (p->floor_run_ns > FLOOR_AHEAD_NS * 100)
+		return NULL;
+	while (h->nr && weir_heap_min_key(h) <= now) {
+		struct wp_floor *f = weir_container_of(weir_heap_min(h), struct wp_floor, item);
+		struct weir_group *g = weir_container_of(f, struct wp_group, floor)->g;
+		struct weir_group *leaf = wp_shares_next(g);
+		const struct weir_rq *rq = wp_leaf_peek(p, wp_group(leaf));
+		enum weir_dir dir = weir_op_dir(rq->op);
+
+		if (has_floor_in(g, dir) &&
+		    ((rate_of(g, dir, 0) && f->due_ns[dir][0] <= now) ||
+		     (rate_of(g, dir, 1) && f->due_ns[dir][1] <= now)))
+			return leaf;
+		postpone(p, g, dir, now);
+	}
+	return NULL;
+}
+
+uint64_t wp_floor_when(const struct wp *p)
+{
+	const struct weir_heap *h = weir_turn_all(p->w);
+
+	return h->nr ? weir_heap_min_key(h) : WEIR_NEVER;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * State of the weir policy. The essay stands in weir.c; each part has its own file:
+ *
+ *	shares.c   hierarchical fair queueing in device time
+ *	leaf.c	   order of one group's own requests
+ *	depth.c	   how much is in flight
+ *	probe.c	   finding the smallest depth of peak rate
+ *	floor.c	   io.low
+ *	latency.c  io.latency
+ */
+#ifndef WEIR_POLICY_WEIR_INTERNAL_H
+#define WEIR_POLICY_WEIR_INTERNAL_H
+
+#include <weir/weir.h>
+
+#include "core/assert.h"
+#include "core/cost.h"
+#include "core/fixed.h"
+#include "core/group.h"
+#include "core/heap.h"
+#include "core/list.h"
+#include "core/spi.h"
+
+/* Order of the tunables in the table. */
+enum {
+	WP_DEPTH_US,
+	WP_ADAPT,
+	WP_ASYNC_EVERY,
+	WP_ASYNC_WAIT_MS,
+	WP_FLOOR_PERCENT,
+	WP_MERGE_KB,
+	WP_NR_TUNABLES,
+};
+
+enum {
+	/* Depth with neither a profile's knee nor anything learned: a few requests of any device. */
+	WP_WINDOW_START_NS = 500000,
+	WP_WINDOW_MIN_NS = 2000,
+	WP_WINDOW_MAX_NS = 50000000,
+	/* A request in flight for this many times the usual is stuck and leaves the budget. */
+	WP_STUCK_FACTOR = 4,
+	/* So many may be stuck: then they count again, or a slow device would be flooded. */
+	WP_STUCK_MAX = 256,
+	/* Periods of the latency control. */
+	WP_LATENCY_PERIOD_NS = 20000000,
+	WP_LATENCY_SAMPLES = 16,
+	/* Floors are caught up on over this time, and no more. */
+	WP_FLOOR_LAG_NS = 100000000,
+};
+
+/* Something that competes at a node: a child group, or the node's own requests. */
+struct wp_entity {
+	struct weir_heap_item item; /* in the node's g->turn, by tag */
+	uint64_t tag;		    /* virtual start time of its next request */
+	uint64_t inverse;	    /* (2^32 - 1) / weight */
+};
+
+struct wp_floor {
+	struct weir_heap_item item;			 /* in weir_turn_all(), by due_ns */
+	uint64_t due_ns[WEIR_NR_DIRS][2];		 /* [dir][bytes, ios]: behind when past */
+	uint64_t cost_per_unit[WEIR_NR_DIRS][2];	 /* EWMA, ns << 16 per byte or request */
+	uint64_t need_ns;				 /* device time per second that it asks for */
+	bool has;
+};
+
+struct wp_latency {
+	struct weir_list link; /* in wp->latency_groups while it has a target */
+	uint64_t since_ns;
+	uint32_t samples, over;
+	bool has;
+};
+
+struct wp_group {
+	struct weir_group *g;
+	struct wp_entity up;  /* this subtree, at the parent */
+	struct wp_entity own; /* own requests, at this node */
+	uint64_t vtime;	      /* of this node's children */
+
+	struct weir_list head, sync, async;
+	uint32_t nr_head, nr_sync, nr_async;
+	uint32_t sync_run; /* sync requests since the last async one, while one waited */
+
+	struct wp_floor floor;
+	struct wp_latency latency;
+	uint64_t period;	 /* of the latency control, in which... */
+	uint64_t period_work_ns; /* ...this much was dispatched */
+};
+
+/* Of a request in flight. */
+struct wp_rq {
+	struct weir_list link; /* in wp->in_flight or wp->stuck */
+	uint64_t cost_ns;      /* as counted */
+	bool stuck;
+};
+
+/* Probing for the smallest window of peak rate: probe.c. */
+struct wp_probe {
+	bool trying;	  /* this epoch runs at the trial window */
+	bool up;	  /* the trial is a larger window */
+	bool clean;	  /* the depth was the limit all through this epoch */
+	uint8_t pairs, better, worse;
+	uint32_t rest, rest_after; /* epochs at the standing window before the next round */
+	uint32_t completions;
+	uint64_t since_ns, work_ns;
+	uint64_t base_rate; /* of the last epoch at the standing window, work << 20 / time */
+};
+
+struct wp {
+	struct weir *w;
+	uint32_t nr_queued;
+
+	/* Depth. */
+	uint64_t window_ns;    /* standing: device time that may be in flight */
+	uint64_t in_flight_ns; /* counted now, without the stuck */
+	uint64_t progress_ns;  /* time since which the oldest is being worked on */
+	uint64_t service_ns;   /* EWMA 1/16 of service times */
+	struct weir_list in_flight, stuck;
+	uint32_t nr_in_flight, nr_stuck;
+	struct wp_probe probe;
+	uint64_t work_rate; /* learned: device time completed per time while saturated, << 20 */
+
+	/* Floors. */
+	uint32_t nr_floors;
+	uint64_t floor_need_ns; /* sum over backlogged floor groups, per second */
+	uint64_t floor_run_ns;	/* work given to floors out of turn and not yet matched */
+
+	/* Latency targets. */
+	struct weir_list latency_groups;
+	uint32_t nr_targets;
+	uint64_t last_miss_ns;
+	uint32_t squeeze; /* window is multiplied by squeeze / 256 */
+	uint64_t period;
+	struct weir_group *hog; /* dispatched most in this period */
+	uint64_t hog_work_ns;
+};
+
+static inline struct wp *wp_of(const struct weir *w)
+{
+	return weir_policy_data(w);
+}
+
+static inline struct wp_group *wp_group(const struct weir_group *g)
+{
+	return g->policy;
+}
+
+static inline struct wp_rq *wp_rq(struct weir_rq *rq)
+{
+	return (struct wp_rq *)rq->policy;
+}
+
+_Static_assert(sizeof(struct wp_rq) <= WEIR_RQ_POLICY_BYTES, "request state");
+
+/* shares.c */
+void wp_shares_online(struct weir_group *g);
+void wp_shares_offline(struct weir_group *g);
+void wp_shares_weight(struct weir_group *g);
+/* g's own requests: the first was queued, the last left without being dispatched. O(depth log n) */
+void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
+void wp_shares_deactivate(struct weir_group *g);
+/* Whose turn it is below top, which has something queued. O(depth) */
+struct weir_group *wp_shares_next(struct weir_group *top);
+/* g's own requests were served cost_ns; `more` are queued. O(depth log n) */
+void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
+
+/* A served request came back: it will be charged again. */
+void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
+
+/* leaf.c */
+void wp_leaf_init(struct wp_group *pg);
+void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
+struct weir_rq *wp_leaf_peek(const struct wp *p, struct wp_group *pg);
+void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
+/* rq was chosen by peek and goes. */
+void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq);
+static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
+{
+	return pg->nr_head + pg->nr_sync + pg->nr_async;
+}
+
+/* depth.c */
+void wp_depth_init(struct wp *p);
+/* May one more go now? If not, *at_ns says when time alone makes it so, or WEIR_NEVER. O(1) */
+bool wp_depth_open(struct wp *p, uint64_t now, uint64_t *at_ns, bool *squeezed);
+void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now);
+/* It left the device without completing. */
+void wp_depth_cancel(struct wp *p, struct weir_rq *rq);
+void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now);
+
+/* probe.c */
+void wp_probe_init(struct wp *p);
+uint64_t wp_probe_window(const struct wp *p);
+void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
+
+/* floor.c */
+void wp_floor_changed(struct wp *p, struct weir_group *g);
+void wp_floor_activate(struct wp *p, struct weir_group *g);
+void wp_floor_deactivate(struct wp *p, struct weir_group *g);
+/* A group that is behind its floor, goes first, and has something for it; or NULL. */
+struct weir_group *wp_floor_next(struct wp *p, uint64_t now);
+void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
+/* rq was chosen by its floor (out_of_turn), or by share. */
+void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn);
+/* When the first floor group falls behind, if none is now. */
+uint64_t wp_floor_when(const struct wp *p);
+
+/* latency.c */
+void wp_latency_init(struct wp *p);
+void wp_latency_changed(struct wp *p, struct weir_group *g);
+void wp_latency_start(struct wp *p, struct weir_group *g, uint64_t cost_ns);
+void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now);
+
+#endif
