@@ -15,10 +15,12 @@
  *
  * A request that takes much longer than its like is stuck: a die is busy with an erase, say. It no
  * longer counts, so that it does not hold the place of those that the device could serve; up to a
- * number, or a device that is slow as a whole would be flooded.
+ * number, or a device that is slow as a whole would be flooded. What is usual is learned from them
+ * too, but not more of it than makes one stuck: so a device that becomes slow is found to be, and one
+ * stalled request tells little.
  *
  * Rotational devices order by themselves and need all they can get to do so: there only a latency
- * target limits the depth.
+ * target limits the depth, beginning with what fills a disk's own queue.
  */
 #include "policy/weir/internal.h"
 
@@ -73,26 +75,36 @@ static uint64_t stuck_deadline_ns(const struct wp *p)
 	return rq->dispatch_ns + stuck_after_ns(p);
 }
 
-/* The standing or trial window, or a fixed one, squeezed for latency targets. */
-static uint64_t window_ns(const struct wp *p, bool squeeze)
+/* The standing or trial window, or a fixed one. */
+static uint64_t base_window_ns(const struct wp *p)
 {
 	uint64_t fixed_us = weir_policy_tunable(p->w, WP_DEPTH_US);
-	uint64_t window = fixed_us ? fixed_us * WEIR_NS_PER_US : wp_probe_window(p);
 
-	if (weir_cfg(p->w)->profile.rotational && !fixed_us)
-		window = WEIR_NEVER >> 16;
-	return squeeze ? window / 256 * p->squeeze + window % 256 * p->squeeze / 256 : window;
+	if (fixed_us)
+		return fixed_us * WEIR_NS_PER_US;
+	if (weir_cfg(p->w)->profile.rotational)
+		return p->squeeze < 256 || p->floor_squeeze < 256 ? WP_WINDOW_DISK_NS : WEIR_NEVER >> 16;
+	return wp_probe_window(p);
 }
 
-bool wp_depth_open(struct wp *p, uint64_t now, uint64_t *at_ns, bool *squeezed)
+/* window x squeeze / 256, without overflow. */
+static uint64_t squeezed_ns(uint64_t window, uint32_t squeeze)
 {
-	uint64_t window, done_ns = 0, oldest_ns;
+	return window / 256 * squeeze + window % 256 * squeeze / 256;
+}
+
+bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed)
+{
+	uint64_t base, window, done_ns = 0, oldest_ns;
 
 	*at_ns = WEIR_NEVER;
 	*squeezed = false;
 	if (!p->nr_in_flight)
 		return true;
-	window = window_ns(p, p->squeeze < 256);
+	base = squeezed_ns(base_window_ns(p), p->floor_squeeze);
+	window = squeezed_ns(base, p->squeeze);
+	if (owed)
+		window += window / 2;
 	if (p->in_flight_ns < window)
 		return true;
 	find_stuck(p, now);
@@ -107,7 +119,7 @@ bool wp_depth_open(struct wp *p, uint64_t now, uint64_t *at_ns, bool *squeezed)
 			*at_ns = p->progress_ns + (p->in_flight_ns - window) + 1;
 	}
 	*at_ns = weir_min64(*at_ns, stuck_deadline_ns(p));
-	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < window_ns(p, false);
+	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < base;
 	return false;
 }
 
@@ -139,12 +151,11 @@ void wp_depth_cancel(struct wp *p, struct weir_rq *rq)
 
 void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now)
 {
+	uint64_t service_ns = weir_min64(now - rq->dispatch_ns, stuck_after_ns(p));
 	bool stuck = wp_rq(rq)->stuck;
 
 	wp_depth_cancel(p, rq);
-	if (stuck)
-		return;
-	p->progress_ns = now;
-	/* Only of those that were not stuck: the usual. EWMA 1/16. */
-	p->service_ns = p->service_ns - p->service_ns / 16 + (now - rq->dispatch_ns) / 16;
+	if (!stuck)
+		p->progress_ns = now;
+	p->service_ns = p->service_ns - p->service_ns / 16 + service_ns / 16;
 }

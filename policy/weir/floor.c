@@ -17,6 +17,11 @@
  * floor in device time, and goes on competing by weight with the rest: never below its share.
  *
  * floor_percent also bounds what floors take out of turn while others wait.
+ *
+ * Some floors fit, and yet going first is not enough: a process that reads one block at a time waits
+ * for what is in the device already. It may find the window exceeded by half; and when a floor is
+ * missed in a period although its group asked all the time, the window is squeezed, as long as that
+ * costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
 #include "policy/weir/internal.h"
 
@@ -26,6 +31,12 @@
 static uint64_t rate_of(const struct weir_group *g, unsigned int dir, unsigned int kind)
 {
 	return kind ? g->attr.low.iops[dir] : g->attr.low.bps[dir];
+}
+
+void wp_floor_init(struct wp *p)
+{
+	p->floor_squeeze = 256;
+	p->floor_since_ns = weir_now(p->w);
 }
 
 static bool has_floor_in(const struct weir_group *g, unsigned int dir)
@@ -67,6 +78,13 @@ void wp_floor_deactivate(struct wp *p, struct weir_group *g)
 	weir_heap_remove(weir_turn_all(p->w), &f->item);
 }
 
+static void period_begin(struct wp_floor *f, const struct weir_group *g, uint64_t now)
+{
+	__builtin_memset(f->period_units, 0, sizeof(f->period_units));
+	f->since_ns = now;
+	f->active_at_ns = weir_group_active_ns(g);
+}
+
 void wp_floor_changed(struct wp *p, struct weir_group *g)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
@@ -79,6 +97,9 @@ void wp_floor_changed(struct wp *p, struct weir_group *g)
 	f->has = has;
 	f->need_ns = 0;
 	__builtin_memset(f->due_ns, 0, sizeof(f->due_ns));
+	period_begin(f, g, weir_now(p->w));
+	if (!p->nr_floors)
+		p->floor_squeeze = 256;
 	if (has && g->turn.nr)
 		wp_floor_activate(p, g);
 }
@@ -122,6 +143,29 @@ static void learn_cost(struct wp_floor *f, unsigned int dir, unsigned int kind, 
 	*avg = *avg ? *avg - *avg / 16 + sample / 16 : sample;
 }
 
+/* Did g ask all through the period and get less than its floor? Then the depth is in the way. */
+static void judge_period(struct wp *p, struct weir_group *g, uint64_t now)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+	uint64_t length_ns = now - f->since_ns;
+	/* May be below what it was, after a reset of the statistics: then it is not judged. */
+	int64_t active_ns = (int64_t)(weir_group_active_ns(g) - f->active_at_ns);
+	unsigned int dir, kind;
+
+	if (active_ns >= (int64_t)(length_ns - length_ns / 8) && p->floor_need_ns <= capacity_ns(p)) {
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+			for (kind = 0; kind < 2; kind++) {
+				uint64_t want = weir_mul_div(rate_of(g, dir, kind), length_ns,
+							     WEIR_NS_PER_S);
+
+				if (f->period_units[dir][kind] < want - want / 64)
+					p->floor_missed = true;
+			}
+		}
+	}
+	period_begin(f, g, now);
+}
+
 static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
@@ -135,6 +179,7 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 		if (!rate || !units[kind])
 			continue;
 		learn_cost(f, dir, kind, rq->cost_ns, units[kind]);
+		f->period_units[dir][kind] += units[kind];
 		step = weir_mul_div(units[kind], WEIR_NS_PER_S, rate);
 		if (p->floor_need_ns > cap)
 			step = weir_mul_div(step, p->floor_need_ns, cap ? cap : 1);
@@ -146,6 +191,8 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 	update_need(p, g);
 	if (weir_heap_has(&f->item))
 		weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
+	if (now - f->since_ns >= WP_FLOOR_PERIOD_NS)
+		judge_period(p, g, now);
 }
 
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now)
@@ -198,9 +245,28 @@ struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
 	return NULL;
 }
 
-uint64_t wp_floor_when(const struct wp *p)
+void wp_floor_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
-	const struct weir_heap *h = weir_turn_all(p->w);
+	uint64_t length_ns = now - p->floor_since_ns, rate, least;
 
-	return h->nr ? weir_heap_min_key(h) : WEIR_NEVER;
+	p->floor_work_ns += cost_ns;
+	if (length_ns < WP_FLOOR_PERIOD_NS)
+		return;
+	rate = weir_mul_div(p->floor_work_ns, UINT64_C(1) << 20, length_ns);
+	if (p->floor_squeeze == 256)
+		p->peak_rate = p->peak_rate ? (3 * p->peak_rate + rate) / 4 : rate;
+	least = p->peak_rate - p->peak_rate / 100 * WP_FLOOR_COST_PERCENT;
+	if (p->floor_missed)
+		p->floor_missed_ns = now;
+	if (p->floor_squeeze < 256 && rate < least)
+		p->floor_squeeze += 16; /* too dear */
+	else if (p->floor_missed)
+		p->floor_squeeze -= p->floor_squeeze / 16;
+	else if (now - p->floor_missed_ns > 40 * (uint64_t)WP_FLOOR_PERIOD_NS)
+		p->floor_squeeze += 4;
+	if (p->floor_squeeze > 256)
+		p->floor_squeeze = 256;
+	p->floor_missed = false;
+	p->floor_work_ns = 0;
+	p->floor_since_ns = now;
 }

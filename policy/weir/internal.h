@@ -38,6 +38,8 @@ enum {
 	WP_WINDOW_START_NS = 500000,
 	WP_WINDOW_MIN_NS = 2000,
 	WP_WINDOW_MAX_NS = 50000000,
+	/* Of a disk whose depth is about to be squeezed: its queue of 32, 8 ms each. */
+	WP_WINDOW_DISK_NS = 256000000,
 	/* A request in flight for this many times the usual is stuck and leaves the budget. */
 	WP_STUCK_FACTOR = 4,
 	/* So many may be stuck: then they count again, or a slow device would be flooded. */
@@ -45,6 +47,11 @@ enum {
 	/* Periods of the latency control. */
 	WP_LATENCY_PERIOD_NS = 20000000,
 	WP_LATENCY_SAMPLES = 16,
+	/* No misses, or nobody with a target asking, for so long: the depth recovers. */
+	WP_LATENCY_CALM_NS = 100000000,
+	/* Periods of the floor control, and how much of the peak it may cost, in percent. */
+	WP_FLOOR_PERIOD_NS = 50000000,
+	WP_FLOOR_COST_PERCENT = 4,
 	/* Floors are caught up on over this time, and no more. */
 	WP_FLOOR_LAG_NS = 100000000,
 };
@@ -60,12 +67,14 @@ struct wp_floor {
 	struct weir_heap_item item;			 /* in weir_turn_all(), by due_ns */
 	uint64_t due_ns[WEIR_NR_DIRS][2];		 /* [dir][bytes, ios]: behind when past */
 	uint64_t cost_per_unit[WEIR_NR_DIRS][2];	 /* EWMA, ns << 16 per byte or request */
+	/* The period being judged: what was served, since when, active for how long before it. */
+	uint64_t period_units[WEIR_NR_DIRS][2];
+	uint64_t since_ns, active_at_ns;
 	uint64_t need_ns;				 /* device time per second that it asks for */
 	bool has;
 };
 
 struct wp_latency {
-	struct weir_list link; /* in wp->latency_groups while it has a target */
 	uint64_t since_ns;
 	uint32_t samples, over;
 	bool has;
@@ -95,15 +104,22 @@ struct wp_rq {
 };
 
 /* Probing for the smallest window of peak rate: probe.c. */
+enum wp_probe_phase {
+	WP_PROBE_STANDING,
+	WP_PROBE_LESS,
+	WP_PROBE_PLENTY,
+};
+
 struct wp_probe {
-	bool trying;	  /* this epoch runs at the trial window */
-	bool up;	  /* the trial is a larger window */
-	bool clean;	  /* the depth was the limit all through this epoch */
-	uint8_t pairs, better, worse;
-	uint32_t rest, rest_after; /* epochs at the standing window before the next round */
+	enum wp_probe_phase phase;
+	bool grow;  /* the round asks whether the window should grow; else, shrink */
+	bool clean; /* the depth was the limit all through this epoch */
+	uint8_t pairs, lost;
+	uint32_t rest, rest_after; /* standing epochs before the next round */
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
-	uint64_t base_rate; /* of the last epoch at the standing window, work << 20 / time */
+	uint64_t known_rate; /* standing, when the rest began */
+	uint64_t less_rate; /* of the pair's first epoch, work << 20 / time */
 };
 
 struct wp {
@@ -123,12 +139,15 @@ struct wp {
 	/* Floors. */
 	uint32_t nr_floors;
 	uint64_t floor_need_ns; /* sum over backlogged floor groups, per second */
+	uint32_t floor_squeeze; /* window is multiplied by floor_squeeze / 256 */
+	bool floor_missed;	/* by somebody, in this period */
+	uint64_t floor_since_ns, floor_work_ns, floor_missed_ns;
+	uint64_t peak_rate;	/* work << 20 / time while floors did not squeeze */
 	uint64_t floor_run_ns;	/* work given to floors out of turn and not yet matched */
 
 	/* Latency targets. */
-	struct weir_list latency_groups;
 	uint32_t nr_targets;
-	uint64_t last_miss_ns;
+	uint64_t last_miss_ns, last_sample_ns, last_recovery_ns;
 	uint32_t squeeze; /* window is multiplied by squeeze / 256 */
 	uint64_t period;
 	struct weir_group *hog; /* dispatched most in this period */
@@ -171,6 +190,8 @@ void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 void wp_leaf_init(struct wp_group *pg);
 void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
 struct weir_rq *wp_leaf_peek(const struct wp *p, struct wp_group *pg);
+/* The next of one direction, even if it isn't first, or NULL. */
+struct weir_rq *wp_leaf_peek_dir(const struct wp *p, struct wp_group *pg, enum weir_dir dir);
 void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
 /* rq was chosen by peek and goes. */
 void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq);
@@ -181,8 +202,11 @@ static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
 
 /* depth.c */
 void wp_depth_init(struct wp *p);
-/* May one more go now? If not, *at_ns says when time alone makes it so, or WEIR_NEVER. O(1) */
-bool wp_depth_open(struct wp *p, uint64_t now, uint64_t *at_ns, bool *squeezed);
+/*
+ * May one more go now? Who is owed something (its floor) may find half as much again in flight. If
+ * not, *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)
+ */
+bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed);
 void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now);
 /* It left the device without completing. */
 void wp_depth_cancel(struct wp *p, struct weir_rq *rq);
@@ -194,6 +218,7 @@ uint64_t wp_probe_window(const struct wp *p);
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
+void wp_floor_init(struct wp *p);
 void wp_floor_changed(struct wp *p, struct weir_group *g);
 void wp_floor_activate(struct wp *p, struct weir_group *g);
 void wp_floor_deactivate(struct wp *p, struct weir_group *g);
@@ -202,12 +227,13 @@ struct weir_group *wp_floor_next(struct wp *p, uint64_t now);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 /* rq was chosen by its floor (out_of_turn), or by share. */
 void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn);
-/* When the first floor group falls behind, if none is now. */
-uint64_t wp_floor_when(const struct wp *p);
+/* Work of cost_ns was completed: adapts the squeeze. Only while there are floors. */
+void wp_floor_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* latency.c */
 void wp_latency_init(struct wp *p);
 void wp_latency_changed(struct wp *p, struct weir_group *g);
+void wp_latency_offline(struct wp *p, struct weir_group *g);
 void wp_latency_start(struct wp *p, struct weir_group *g, uint64_t cost_ns);
 void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now);
 

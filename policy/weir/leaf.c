@@ -64,6 +64,25 @@ struct weir_rq *wp_leaf_peek(const struct wp *p, struct wp_group *pg)
 	return pg->nr_sync ? list_first(&pg->sync, struct weir_rq, link) : NULL;
 }
 
+static struct weir_rq *first_in_dir(uint32_t nr, const struct weir_list *list, enum weir_dir dir)
+{
+	struct weir_rq *rq = nr ? list_first(list, struct weir_rq, link) : NULL;
+
+	return rq && weir_op_dir(rq->op) == dir ? rq : NULL;
+}
+
+struct weir_rq *wp_leaf_peek_dir(const struct wp *p, struct wp_group *pg, enum weir_dir dir)
+{
+	struct weir_rq *rq = wp_leaf_peek(p, pg);
+
+	if (!rq || weir_op_dir(rq->op) == dir)
+		return rq;
+	if (pg->nr_head)
+		return NULL;
+	rq = first_in_dir(pg->nr_sync, &pg->sync, dir);
+	return rq ? rq : first_in_dir(pg->nr_async, &pg->async, dir);
+}
+
 void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
 {
 	list_unlink(&rq->link);

@@ -2,18 +2,22 @@
 /*
  * Probing: the smallest window at which the device runs at its peak.
  *
- * No model knows it: it depends on the mix of requests. So epochs at the standing window alternate
- * with epochs at a trial one, a quarter larger or a fifth smaller in turn, and each pair is compared
- * by the work that was completed per time. Only clean epochs count: those in which the depth was the
- * limit all through.
+ * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are compared
+ * by the work that was completed per time, one with plenty, half as much again as the standing window,
+ * and one with
  *
- *	larger:	 taken if it was better by 1/128 in at least 6 of 8 pairs
- *	smaller: taken if it was worse by 1/256 in at most 2 of 8 pairs
+ *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: a quarter larger
+ *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
  *
- * So a peak that is noise is not climbed, and a window that buys nothing is given back. An epoch lasts
- * EPOCH_NS and at least EPOCH_COMPLETIONS, after SETTLE_NS uncounted. A round of 8 pairs takes about
- * 0.2 s on a fast device. Rounds that change nothing come after longer and longer rests, so that
- * looking costs nearly nothing where there is nothing to find.
+ * Both ask what is lost against plenty, never against the step before, so small losses cannot add up.
+ * Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the depth
+ * was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after SETTLE_NS
+ * uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change nothing come
+ * after longer and longer rests, so that looking costs nearly nothing where there is nothing to find;
+ * a rest ends early when the rate changes by 1/64, which means other work.
+ *
+ * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor is
+ * there while floors squeeze the window.
  *
  * The work completed per time in clean epochs is also the slow factor: work_rate, of which floors
  * learn how much device time there is.
@@ -25,9 +29,9 @@ enum {
 	SETTLE_NS = 2000000,
 	EPOCH_COMPLETIONS = 128,
 	PAIRS = 8,
-	BETTER_MIN = 6,
-	WORSE_MAX = 2,
-	REST_MAX = 256,
+	GROW_MIN = 6,
+	SHRINK_MAX = 2,
+	REST_MAX = 512,
 };
 
 void wp_probe_init(struct wp *p)
@@ -37,69 +41,94 @@ void wp_probe_init(struct wp *p)
 		p->work_rate = UINT64_C(1) << 20;
 }
 
-static uint64_t trial_window(const struct wp *p)
-{
-	return p->probe.up ? p->window_ns + p->window_ns / 4 : p->window_ns - p->window_ns / 5;
-}
-
 uint64_t wp_probe_window(const struct wp *p)
 {
-	return p->probe.trying ? trial_window(p) : p->window_ns;
+	switch (p->probe.phase) {
+	case WP_PROBE_PLENTY:
+		return p->window_ns + p->window_ns / 2;
+	case WP_PROBE_LESS:
+		return p->probe.grow ? p->window_ns : p->window_ns - p->window_ns / 5;
+	default:
+		return p->window_ns;
+	}
 }
 
 static bool enabled(const struct wp *p)
 {
 	return weir_policy_tunable(p->w, WP_ADAPT) && !weir_policy_tunable(p->w, WP_DEPTH_US) &&
-	       !weir_cfg(p->w)->profile.rotational && p->squeeze == 256;
+	       !weir_cfg(p->w)->profile.rotational && !p->nr_targets &&
+	       p->floor_squeeze == 256;
 }
 
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
-	uint64_t window = trial_window(p);
-	bool take = t->up ? t->better >= BETTER_MIN : t->worse <= WORSE_MAX;
+	/* All pairs lost: far too small, so take what plenty had. */
+	uint64_t more = p->window_ns >> (t->lost == PAIRS ? 1 : 2);
+	uint64_t window = t->grow ? p->window_ns + more : p->window_ns - p->window_ns / 5;
+	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
 
 	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
 		p->window_ns = window;
 		t->rest_after = 0;
 	} else {
-		t->up = !t->up;
+		t->grow = !t->grow;
 		t->rest_after = t->rest_after < REST_MAX ? 2 * t->rest_after + 4 : REST_MAX;
 	}
 	t->rest = t->rest_after;
 	t->pairs = 0;
-	t->better = 0;
-	t->worse = 0;
+	t->lost = 0;
 }
 
-static void pair_done(struct wp *p, uint64_t rate)
+/* Another rate than when the rest began: other work, so look again. */
+static void notice_change(struct wp_probe *t, uint64_t rate)
 {
-	struct wp_probe *t = &p->probe;
+	uint64_t off = rate > t->known_rate ? rate - t->known_rate : t->known_rate - rate;
 
-	if (rate > t->base_rate + t->base_rate / 128)
-		t->better++;
-	if (t->base_rate > rate + rate / 256)
-		t->worse++;
-	if (++t->pairs == PAIRS)
-		decide(p);
+	if (off <= t->known_rate / 64)
+		return;
+	t->known_rate = rate;
+	t->grow = true;
+	t->rest = 0;
+	t->rest_after = 0;
 }
 
+/* Standing epochs until the rest is over, then pairs of less and plenty. */
 static void epoch_done(struct wp *p, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	uint64_t rate = weir_mul_div(t->work_ns, UINT64_C(1) << 20, now - t->since_ns);
 
-	if (!t->trying) {
-		t->base_rate = rate;
+	switch (t->phase) {
+	case WP_PROBE_STANDING:
 		p->work_rate = (7 * p->work_rate + rate) / 8;
+		notice_change(t, rate);
 		if (t->rest)
 			t->rest--;
 		else
-			t->trying = true;
-	} else {
-		t->trying = false;
-		pair_done(p, rate);
+			t->phase = WP_PROBE_LESS;
+		break;
+	case WP_PROBE_LESS:
+		t->less_rate = rate;
+		t->phase = WP_PROBE_PLENTY;
+		break;
+	case WP_PROBE_PLENTY:
+		if (rate > t->less_rate + (t->less_rate >> (t->grow ? 8 : 9)))
+			t->lost++;
+		t->phase = WP_PROBE_LESS;
+		if (++t->pairs == PAIRS) {
+			t->phase = WP_PROBE_STANDING;
+			decide(p);
+		}
+		break;
 	}
+}
+
+static void epoch_begin(struct wp_probe *t, uint64_t since_ns)
+{
+	t->since_ns = since_ns;
+	t->work_ns = 0;
+	t->completions = 0;
 }
 
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
@@ -107,16 +136,14 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	struct wp_probe *t = &p->probe;
 
 	if (!enabled(p)) {
-		t->trying = false;
+		t->phase = WP_PROBE_STANDING;
 		t->clean = false;
 		return;
 	}
 	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
 	if (!p->nr_queued || !t->clean) {
 		t->clean = p->nr_queued > 0;
-		t->since_ns = now + SETTLE_NS;
-		t->work_ns = 0;
-		t->completions = 0;
+		epoch_begin(t, now + SETTLE_NS);
 		return;
 	}
 	if ((int64_t)(now - t->since_ns) < 0)
@@ -128,7 +155,5 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	if (++t->completions < EPOCH_COMPLETIONS || now - t->since_ns < EPOCH_NS)
 		return;
 	epoch_done(p, now);
-	t->since_ns = now + SETTLE_NS;
-	t->work_ns = 0;
-	t->completions = 0;
+	epoch_begin(t, now + SETTLE_NS);
 }

@@ -12,6 +12,11 @@
  * a process that asks for one request at a time goes first when it asks, as long as it has used less
  * than its share, and nobody collects credit while idle.
  *
+ * Who is served out of turn, for its floor, gets ahead of the virtual time, and then waits for its
+ * turn until the others have caught up; but by no more than WP_FLOOR_LAG_NS of its own service, or it
+ * would be shut out for hours when its floor is taken away. A change of weight converts what an
+ * entity is ahead: it is a debt in device time.
+ *
  * Worked example: A (weight 200) and B (300), requests of 60 us. Tags grow by 0.3 and 0.2 us per
  * unit: A: 0 .3 .6 .9, B: 0 .2 .4 .6 ... In five requests A has two turns, B three.
  */
@@ -44,21 +49,29 @@ void wp_shares_offline(struct weir_group *g)
 	weir_assert(!g->turn.nr && !weir_heap_has(&wp_group(g)->up.item));
 }
 
+static void reweigh(struct weir_group *node, struct wp_entity *e, uint32_t weight)
+{
+	uint64_t vtime = wp_group(node)->vtime, old = e->inverse;
+
+	e->inverse = inverse_of(weight);
+	if (weir_vtime_before(vtime, e->tag))
+		e->tag = vtime + weir_mul_div(e->tag - vtime, e->inverse, old);
+	if (weir_heap_has(&e->item))
+		weir_heap_update(&node->turn, &e->item, e->tag);
+}
+
 void wp_shares_weight(struct weir_group *g)
 {
-	struct wp_group *pg = wp_group(g);
-
-	/* Tags stand: what was served was served at the old weight, what comes is at the new one. */
-	pg->own.inverse = inverse_of(g->attr.own_weight);
-	pg->up.inverse = inverse_of(g->attr.weight);
+	reweigh(g, &wp_group(g)->own, g->attr.own_weight);
+	if (g->parent)
+		reweigh(g->parent, &wp_group(g)->up, g->attr.weight);
 }
 
 static void enter(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)
 {
-	uint64_t earliest = wp_group(node)->vtime - vtime_of(cost_ns, e);
+	uint64_t credit = vtime_of(cost_ns, e), ahead_max = vtime_of(WEIR_COST_MAX_NS, e);
 
-	if (weir_vtime_before(e->tag, earliest))
-		e->tag = earliest;
+	e->tag = weir_vtime_enter(e->tag, wp_group(node)->vtime - credit, credit + ahead_max);
 	weir_heap_push(&node->turn, &e->item, e->tag);
 }
 
@@ -101,6 +114,12 @@ static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns
 
 	if (weir_vtime_before(pn->vtime, first))
 		pn->vtime = first;
+	if (weir_unlikely(e->tag != first)) {
+		uint64_t latest = pn->vtime + vtime_of(WP_FLOOR_LAG_NS, e);
+
+		if (weir_vtime_before(latest, e->tag))
+			e->tag = latest;
+	}
 	e->tag += vtime_of(cost_ns, e);
 	if (more)
 		weir_heap_update(&node->turn, &e->item, e->tag);

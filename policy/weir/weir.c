@@ -55,6 +55,7 @@ static int init(struct weir *w)
 
 	p->w = w;
 	wp_latency_init(p);
+	wp_floor_init(p);
 	wp_depth_init(p);
 	return 0;
 }
@@ -87,12 +88,7 @@ static void group_offline(struct weir *w, struct weir_group *g)
 	wp_shares_offline(g);
 	if (wp_group(g)->floor.has)
 		p->nr_floors--;
-	if (wp_group(g)->latency.has) {
-		list_unlink(&wp_group(g)->latency.link);
-		p->nr_targets--;
-	}
-	if (p->hog == g)
-		p->hog = NULL;
+	wp_latency_offline(p, g);
 }
 
 /* Nodes on g's path that began or ceased to have something queued enter or leave the floors' heap. */
@@ -183,7 +179,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	if (!p->nr_queued)
 		return NULL;
 	g = choose(p, &by_floor);
-	if (force || wp_depth_open(p, weir_now(w), &v->at_ns, &squeezed))
+	if (force || wp_depth_open(p, by_floor, weir_now(w), &v->at_ns, &squeezed))
 		return take(p, g, by_floor);
 	v->next = g;
 	v->why = squeezed ? WEIR_STALL_LATENCY : by_floor ? WEIR_STALL_FLOOR : WEIR_STALL_DEPTH;
@@ -205,6 +201,8 @@ static void complete(struct weir *w, struct weir_rq *rq)
 
 	wp_depth_end(p, rq, now);
 	wp_probe_complete(p, rq->cost_ns, now);
+	if (p->nr_floors)
+		wp_floor_complete(p, rq->cost_ns, now);
 	if (p->nr_targets)
 		wp_latency_complete(p, rq, now);
 }
