@@ -16,8 +16,8 @@
  * A request that takes much longer than its like is stuck: a die is busy with an erase, say. It no
  * longer counts, so that it does not hold the place of those that the device could serve; up to a
  * number, or a device that is slow as a whole would be flooded. What is usual is learned from them
- * too, but not more of it than makes one stuck: so a device that becomes slow is found to be, and one
- * stalled request tells little.
+ * too, but not more of it than makes one stuck: so a device that becomes slow is found to be, and
+ *one stalled request tells little.
  *
  * Rotational devices order by themselves and need all they can get to do so: there only a latency
  * target limits the depth, beginning with what fills a disk's own queue.
@@ -83,7 +83,8 @@ static uint64_t base_window_ns(const struct wp *p)
 	if (fixed_us)
 		return fixed_us * WEIR_NS_PER_US;
 	if (weir_cfg(p->w)->profile.rotational)
-		return p->squeeze < 256 || p->floor_squeeze < 256 ? WP_WINDOW_DISK_NS : WEIR_NEVER >> 16;
+		return p->squeeze < 256 || p->floor_squeeze < 256 ? WP_WINDOW_DISK_NS
+								  : WEIR_NEVER >> 16;
 	return wp_probe_window(p);
 }
 

@@ -2,12 +2,13 @@
 /*
  * Floors: io.low.
  *
- * A group that is behind its floor goes first; nobody is ever throttled to make a floor look met, so
- * the device stays busy (blk-throttle's io.low cost its tester 64-75 % of the device: thread 003).
+ * A group that is behind its floor goes first; nobody is ever throttled to make a floor look met,
+ * so the device stays busy (blk-throttle's io.low cost its tester 64-75 % of the device: thread
+ * 003).
  *
  * For each rate the group has a due time: the time by which its next request of that direction is
- * owed, advanced by size / rate with everything that the subtree is served, in or out of turn; as the
- * reservation tags of mClock (Gulati, Merchant and Varman, 2010), except that service by weight
+ * owed, advanced by size / rate with everything that the subtree is served, in or out of turn; as
+ * the reservation tags of mClock (Gulati, Merchant and Varman, 2010), except that service by weight
  * counts too. A due time never runs more than one request ahead, and never lags more than
  * WP_FLOOR_LAG_NS; a group that had nothing queued starts from now: no credit from idle time.
  *
@@ -18,10 +19,10 @@
  *
  * floor_percent also bounds what floors take out of turn while others wait.
  *
- * Some floors fit, and yet going first is not enough: a process that reads one block at a time waits
- * for what is in the device already. It may find the window exceeded by half; and when a floor is
- * missed in a period although its group asked all the time, the window is squeezed, as long as that
- * costs no more than WP_FLOOR_COST_PERCENT of the peak.
+ * Some floors fit, and yet going first is not enough: a process that reads one block at a time
+ * waits for what is in the device already. It may find the window exceeded by half; and when a
+ * floor is missed in a period although its group asked all the time, the window is squeezed, as
+ * long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
 #include "policy/weir/internal.h"
 
@@ -123,8 +124,8 @@ static void update_need(struct wp *p, struct weir_group *g)
 		uint64_t most = 0;
 
 		for (kind = 0; kind < 2; kind++) {
-			uint64_t n = weir_mul_div(rate_of(g, dir, kind), f->cost_per_unit[dir][kind],
-						  1u << 16);
+			uint64_t n = weir_mul_div(rate_of(g, dir, kind),
+						  f->cost_per_unit[dir][kind], 1u << 16);
 
 			most = weir_max64(most, weir_min64(n, UINT64_C(1) << 40));
 		}
@@ -152,7 +153,8 @@ static void judge_period(struct wp *p, struct weir_group *g, uint64_t now)
 	int64_t active_ns = (int64_t)(weir_group_active_ns(g) - f->active_at_ns);
 	unsigned int dir, kind;
 
-	if (active_ns >= (int64_t)(length_ns - length_ns / 8) && p->floor_need_ns <= capacity_ns(p)) {
+	if (active_ns >= (int64_t)(length_ns - length_ns / 8) &&
+	    p->floor_need_ns <= capacity_ns(p)) {
 		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
 			for (kind = 0; kind < 2; kind++) {
 				uint64_t want = weir_mul_div(rate_of(g, dir, kind), length_ns,
@@ -236,9 +238,8 @@ struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
 		const struct weir_rq *rq = wp_leaf_peek(p, wp_group(leaf));
 		enum weir_dir dir = weir_op_dir(rq->op);
 
-		if (has_floor_in(g, dir) &&
-		    ((rate_of(g, dir, 0) && f->due_ns[dir][0] <= now) ||
-		     (rate_of(g, dir, 1) && f->due_ns[dir][1] <= now)))
+		if (has_floor_in(g, dir) && ((rate_of(g, dir, 0) && f->due_ns[dir][0] <= now) ||
+					     (rate_of(g, dir, 1) && f->due_ns[dir][1] <= now)))
 			return leaf;
 		postpone(p, g, dir, now);
 	}

@@ -34,14 +34,15 @@ enum {
 };
 
 enum {
-	/* Depth with neither a profile's knee nor anything learned: a few requests of any device. */
+	/* Depth with neither a profile's knee nor anything learned: a few requests of any device.
+	 */
 	WP_WINDOW_START_NS = 500000,
 	WP_WINDOW_MIN_NS = 2000,
 	WP_WINDOW_MAX_NS = 50000000,
 	/* Of a disk whose depth is about to be squeezed: its queue of 32, 8 ms each. */
 	WP_WINDOW_DISK_NS = 256000000,
 	/* A request in flight for this many times the usual is stuck and leaves the budget. */
-	WP_STUCK_FACTOR = 4,
+	WP_STUCK_FACTOR = 2,
 	/* So many may be stuck: then they count again, or a slow device would be flooded. */
 	WP_STUCK_MAX = 256,
 	/* Periods of the latency control. */
@@ -64,13 +65,13 @@ struct wp_entity {
 };
 
 struct wp_floor {
-	struct weir_heap_item item;			 /* in weir_turn_all(), by due_ns */
-	uint64_t due_ns[WEIR_NR_DIRS][2];		 /* [dir][bytes, ios]: behind when past */
-	uint64_t cost_per_unit[WEIR_NR_DIRS][2];	 /* EWMA, ns << 16 per byte or request */
+	struct weir_heap_item item;		 /* in weir_turn_all(), by due_ns */
+	uint64_t due_ns[WEIR_NR_DIRS][2];	 /* [dir][bytes, ios]: behind when past */
+	uint64_t cost_per_unit[WEIR_NR_DIRS][2]; /* EWMA, ns << 16 per byte or request */
 	/* The period being judged: what was served, since when, active for how long before it. */
 	uint64_t period_units[WEIR_NR_DIRS][2];
 	uint64_t since_ns, active_at_ns;
-	uint64_t need_ns;				 /* device time per second that it asks for */
+	uint64_t need_ns; /* device time per second that it asks for */
 	bool has;
 };
 
@@ -114,12 +115,12 @@ struct wp_probe {
 	enum wp_probe_phase phase;
 	bool grow;  /* the round asks whether the window should grow; else, shrink */
 	bool clean; /* the depth was the limit all through this epoch */
-	uint8_t pairs, lost;
+	uint8_t pairs, lost, strange;
 	uint32_t rest, rest_after; /* standing epochs before the next round */
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
 	uint64_t known_rate; /* standing, when the rest began */
-	uint64_t less_rate; /* of the pair's first epoch, work << 20 / time */
+	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
 };
 
 struct wp {
@@ -142,8 +143,8 @@ struct wp {
 	uint32_t floor_squeeze; /* window is multiplied by floor_squeeze / 256 */
 	bool floor_missed;	/* by somebody, in this period */
 	uint64_t floor_since_ns, floor_work_ns, floor_missed_ns;
-	uint64_t peak_rate;	/* work << 20 / time while floors did not squeeze */
-	uint64_t floor_run_ns;	/* work given to floors out of turn and not yet matched */
+	uint64_t peak_rate;    /* work << 20 / time while floors did not squeeze */
+	uint64_t floor_run_ns; /* work given to floors out of turn and not yet matched */
 
 	/* Latency targets. */
 	uint32_t nr_targets;

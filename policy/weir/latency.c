@@ -2,12 +2,12 @@
 /*
  * Latency targets: io.latency.
  *
- * The target is the 90th percentile of insert-to-completion. What a group that asks within its share
- * waits for is in the device already, so the means is the depth: when more than a tenth of a period's
- * completions took longer than the target, the window is squeezed by a quarter; when less than a
- * twentieth did, and nobody missed lately, it recovers slowly. So the lowest cost in throughput at
- * which the target holds is found from above. It recovers as slowly when nobody with a target asks for
- * anything: the others do not pay for an idle group.
+ * The target is the 90th percentile of insert-to-completion. What a group that asks within its
+ * share waits for is in the device already, so the means is the depth: when more than a tenth of a
+ * period's completions took longer than the target, the window is squeezed by a quarter; when less
+ * than a twentieth did, and nobody missed lately, it recovers slowly. So the lowest cost in
+ * throughput at which the target holds is found from above. It recovers as slowly when nobody with
+ * a target asks for anything: the others do not pay for an idle group.
  *
  * Squeezed to the least and still missed means that the target can't hold: then the group that was
  * dispatched most device time in the last period stands in the way, and is named.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Order of one group's own requests: head insertions first, then sync before async, each in order of
- * arrival. Async requests wait a bounded time: one goes after every async_every sync ones, and when
- * the oldest has waited async_wait_ms.
+ * Order of one group's own requests: head insertions first, then sync before async, each in order
+ * of arrival. Async requests wait a bounded time: one goes after every async_every sync ones, and
+ * when the oldest has waited async_wait_ms.
  */
 #include "policy/weir/internal.h"
 

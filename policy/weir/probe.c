@@ -2,22 +2,22 @@
 /*
  * Probing: the smallest window at which the device runs at its peak.
  *
- * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are compared
- * by the work that was completed per time, one with plenty, half as much again as the standing window,
- * and one with
+ * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are
+ *compared by the work that was completed per time, one with plenty, half as much again as the
+ *standing window, and one with
  *
  *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: a quarter larger
  *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
  *
- * Both ask what is lost against plenty, never against the step before, so small losses cannot add up.
- * Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the depth
- * was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after SETTLE_NS
- * uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change nothing come
- * after longer and longer rests, so that looking costs nearly nothing where there is nothing to find;
- * a rest ends early when the rate changes by 1/64, which means other work.
+ * Both ask what is lost against plenty, never against the step before, so small losses cannot add
+ *up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
+ *depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
+ *SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
+ *nothing come after longer and longer rests, so that looking costs nearly nothing where there is
+ *nothing to find; a rest ends early when two epochs differ by 1/32, which means other work.
  *
- * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor is
- * there while floors squeeze the window.
+ * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor
+ *is there while floors squeeze the window.
  *
  * The work completed per time in clean epochs is also the slow factor: work_rate, of which floors
  * learn how much device time there is.
@@ -56,8 +56,7 @@ uint64_t wp_probe_window(const struct wp *p)
 static bool enabled(const struct wp *p)
 {
 	return weir_policy_tunable(p->w, WP_ADAPT) && !weir_policy_tunable(p->w, WP_DEPTH_US) &&
-	       !weir_cfg(p->w)->profile.rotational && !p->nr_targets &&
-	       p->floor_squeeze == 256;
+	       !weir_cfg(p->w)->profile.rotational && !p->nr_targets && p->floor_squeeze == 256;
 }
 
 static void decide(struct wp *p)
@@ -80,14 +79,16 @@ static void decide(struct wp *p)
 	t->lost = 0;
 }
 
-/* Another rate than when the rest began: other work, so look again. */
+/* Twice another rate than when the rest began: other work, so look again. */
 static void notice_change(struct wp_probe *t, uint64_t rate)
 {
 	uint64_t off = rate > t->known_rate ? rate - t->known_rate : t->known_rate - rate;
 
-	if (off <= t->known_rate / 64)
+	t->strange = off > t->known_rate / 32 ? t->strange + 1 : 0;
+	if (t->strange < 2)
 		return;
 	t->known_rate = rate;
+	t->strange = 0;
 	t->grow = true;
 	t->rest = 0;
 	t->rest_after = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shares: start-time fair queueing (Goyal, Vin and Cheng, 1996) in device time, one queue per node of
- * the tree.
+ * Shares: start-time fair queueing (Goyal, Vin and Cheng, 1996) in device time, one queue per node
+ * of the tree.
  *
  * Every node orders what competes in it (its children that have something queued, and its own
  * requests as one more child) by tag, the virtual time at which the next request starts. Serving
@@ -9,12 +9,12 @@
  * served last; it never goes back.
  *
  * Who comes back from being empty enters at max(own tag, virtual time - one request of its own). So
- * a process that asks for one request at a time goes first when it asks, as long as it has used less
- * than its share, and nobody collects credit while idle.
+ * a process that asks for one request at a time goes first when it asks, as long as it has used
+ * less than its share, and nobody collects credit while idle.
  *
  * Who is served out of turn, for its floor, gets ahead of the virtual time, and then waits for its
- * turn until the others have caught up; but by no more than WP_FLOOR_LAG_NS of its own service, or it
- * would be shut out for hours when its floor is taken away. A change of weight converts what an
+ * turn until the others have caught up; but by no more than WP_FLOOR_LAG_NS of its own service, or
+ * it would be shut out for hours when its floor is taken away. A change of weight converts what an
  * entity is ahead: it is a debt in device time.
  *
  * Worked example: A (weight 200) and B (300), requests of 60 us. Tags grow by 0.3 and 0.2 us per

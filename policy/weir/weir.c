@@ -2,22 +2,22 @@
 /*
  * The weir policy.
  *
- * Problem. Groups share one device. Each was promised something: a weight, a floor, a latency target
- * (ceilings are the core's, before every policy). The promises must hold without giving up the
- * device's speed, and without knowing the device in advance.
+ * Problem. Groups share one device. Each was promised something: a weight, a floor, a latency
+ *target (ceilings are the core's, before every policy). The promises must hold without giving up
+ *the device's speed, and without knowing the device in advance.
  *
  * Model. There is one scarce thing, the device's time. Every request is priced in it by the linear
- * model of the profile (core/cost.c): a share is a part of it, a floor asks for an amount of it, and
- * the depth is how much of it is in flight. So the three can be compared, and added up.
+ * model of the profile (core/cost.c): a share is a part of it, a floor asks for an amount of it,
+ *and the depth is how much of it is in flight. So the three can be compared, and added up.
  *
  * Rules, in this order:
  *
- *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What is
- *	   in the device waits without order, so no more than that is put there (depth.c, probe.c). A
+ *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What
+ *is in the device waits without order, so no more than that is put there (depth.c, probe.c). A
  *	   group that misses its latency target makes that less (latency.c).
  *	2. A group that is behind its floor goes first (floor.c).
- *	3. Else the group goes whose tag is smallest, from the root down (shares.c). A group that was
- *	   empty for a moment keeps its claim: it comes back with credit for one request.
+ *	3. Else the group goes whose tag is smallest, from the root down (shares.c). A group that
+ *was empty for a moment keeps its claim: it comes back with credit for one request.
  *	4. Within a group sync goes before async, with bounded waiting (leaf.c).
  *
  * The device is never kept idle on purpose.
@@ -26,8 +26,8 @@
  * other. Groups A and B have 256 reads queued each and weights 200 and 100, C has weight 100 and
  * reads one block at a time, thinking 200 us in between. About 8 reads are in flight, 151 us. C's
  * read finds the virtual time ahead of its tag, goes with the next free place after at most 19 us,
- * and is back some 170 us later. A and B share the rest 2 : 1. With the device's own queue full, 512
- * deep, C would have waited 9.7 ms.
+ * and is back some 170 us later. A and B share the rest 2 : 1. With the device's own queue full,
+ *512 deep, C would have waited 9.7 ms.
  *
  * Constants stand in one enum in internal.h, each with its reason; formulas in the part's own file.
  */
@@ -91,7 +91,8 @@ static void group_offline(struct weir *w, struct weir_group *g)
 	wp_latency_offline(p, g);
 }
 
-/* Nodes on g's path that began or ceased to have something queued enter or leave the floors' heap. */
+/* Nodes on g's path that began or ceased to have something queued enter or leave the floors' heap.
+ */
 static void update_floors(struct wp *p, struct weir_group *g)
 {
 	for (; g; g = g->parent) {
