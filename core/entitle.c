@@ -2,13 +2,13 @@
 /* Entitlement by active weights: see entitle.h. */
 #include "core/core.h"
 
-/* a * b >> shift, for products beyond 64 bits; the result must fit. */
-static uint64_t mul_shift(uint64_t a, uint64_t b, unsigned int shift)
+/*
+ * What that weight gains while the clock goes on by so much. The product is at most the whole node's
+ * gain in the clock's unit, which fits.
+ */
+static uint64_t part(uint32_t weight, uint64_t units)
 {
-	uint64_t hi, lo;
-
-	weir_mul128(a, b, &hi, &lo);
-	return hi << (64 - shift) | lo >> shift;
+	return weight * units >> WEIR_ENT_UNIT_SHIFT;
 }
 
 static void settle_node(struct weir_group *g)
@@ -19,20 +19,22 @@ static void settle_node(struct weir_group *g)
 	if (g->parent) {
 		uint64_t unit = g->parent->entitle.unit;
 
-		gain = e->nr_active
-			       ? mul_shift(g->attr.weight, unit - e->seen_unit, WEIR_ENT_UNIT_SHIFT)
-			       : 0;
+		gain = e->nr_active ? part(g->attr.weight, unit - e->seen_unit) : 0;
 		e->seen_unit = unit;
 	} else {
 		gain = g->w->in_use_pending_ns << WEIR_ENT_SHIFT;
 		g->w->in_use_pending_ns = 0;
 	}
 	e->sum += gain;
-	if (gain && e->weight_sum)
-		e->unit += weir_mul_div(gain, UINT64_C(1) << WEIR_ENT_UNIT_SHIFT, e->weight_sum);
+	if (gain && e->weight_sum) {
+		uint64_t give = (gain << WEIR_ENT_UNIT_SHIFT) + e->rest;
+		uint64_t units = weir_div64(give, e->weight_sum);
+
+		e->unit += units;
+		e->rest = (uint32_t)(give - units * e->weight_sum);
+	}
 	if (e->own_active)
-		e->own_sum += mul_shift(g->attr.own_weight, e->unit - e->own_seen_unit,
-					WEIR_ENT_UNIT_SHIFT);
+		e->own_sum += part(g->attr.own_weight, e->unit - e->own_seen_unit);
 	e->own_seen_unit = e->unit;
 }
 
@@ -93,17 +95,35 @@ static void integrate(struct weir *w, uint64_t now)
 	w->in_use_last_ns = now;
 }
 
+/* Who waits for admission has its claim renewed, as long as it takes. */
+static bool renew_claim(struct weir_group *g, uint64_t now)
+{
+	struct weir_entitle *e = &g->entitle;
+
+	if (!g->admission[WEIR_READ].waiting && !g->admission[WEIR_WRITE].waiting)
+		return false;
+	e->claim_end_ns = now + weir_max64(g->w->cfg.claim_ns, 1);
+	list_unlink(&e->claim);
+	list_push_back(&g->w->claims, &e->claim);
+	return true;
+}
+
 static void expire_claims(struct weir *w, uint64_t now)
 {
 	while (!list_is_empty(&w->claims)) {
 		struct weir_group *g = list_first(&w->claims, struct weir_group, entitle.claim);
+		uint64_t end_ns = g->entitle.claim_end_ns;
 
-		if (g->entitle.claim_end_ns > now)
+		if (end_ns > now)
 			break;
-		integrate(w, g->entitle.claim_end_ns);
+		if (renew_claim(g, now))
+			continue;
+		/* It may have stood behind one with a later end: time doesn't run back for it. */
+		end_ns = weir_max64(end_ns, w->in_use_last_ns);
+		integrate(w, end_ns);
 		list_unlink(&g->entitle.claim);
 		g->entitle.claiming = false;
-		deactivate(g, g->entitle.claim_end_ns);
+		deactivate(g, end_ns);
 	}
 }
 
@@ -150,13 +170,23 @@ void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_we
 	g->attr.own_weight = own_weight;
 }
 
+void weir_entitle_unclaim(struct weir_group *g, uint64_t now)
+{
+	struct weir_entitle *e = &g->entitle;
+
+	if (!e->claiming)
+		return;
+	list_unlink(&e->claim);
+	e->claiming = false;
+	deactivate(g, now);
+}
+
 void weir_entitle_forget(struct weir_group *g, uint64_t now)
 {
-	if (!g->entitle.claiming)
-		return;
-	list_unlink(&g->entitle.claim);
-	g->entitle.claiming = false;
-	deactivate(g, now);
+	weir_entitle_unclaim(g, now);
+	settle(g);
+	if (g->parent)
+		g->parent->entitle.own_sum += g->entitle.sum;
 }
 
 uint64_t weir_entitle_share(const struct weir_group *g)
@@ -176,14 +206,26 @@ uint64_t weir_entitle_share(const struct weir_group *g)
 	return share;
 }
 
-void weir_entitle_read(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
+void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *out)
 {
 	struct weir_entitle *e = &g->entitle;
 
 	settle(g);
-	out->entitled_ns = e->sum >> WEIR_ENT_SHIFT;
+	out->entitled_ns = (own ? e->own_sum : e->sum) >> WEIR_ENT_SHIFT;
 	out->in_use_ns = g->w->in_use_ns;
-	out->active_ns = e->active_ns + (e->nr_active ? now - e->active_since_ns : 0);
+	out->active_ns = weir_group_active_ns(g);
+}
+
+uint64_t weir_group_active_ns(const struct weir_group *g)
+{
+	const struct weir_entitle *e = &g->entitle;
+
+	return e->active_ns + (e->nr_active ? g->w->now - e->active_since_ns : 0);
+}
+
+uint64_t weir_group_active_since_ns(const struct weir_group *g)
+{
+	return g->entitle.active_since_ns;
 }
 
 void weir_entitle_reset(struct weir_group *g, uint64_t now)

@@ -95,6 +95,10 @@ struct weir_policy {
 
 /* A heap with room for every group, for the policy's use; empty when a policy begins and ends. */
 struct weir_heap *weir_turn_all(struct weir *w);
+/* Time in which g had a request waiting or in flight, or was within its claim. O(1) */
+uint64_t weir_group_active_ns(const struct weir_group *g);
+/* Since when that has been so without a gap; only while it is. */
+uint64_t weir_group_active_since_ns(const struct weir_group *g);
 void *weir_policy_data(const struct weir *w);
 uint64_t weir_policy_tunable(const struct weir *w, unsigned int index);
 uint64_t weir_now(const struct weir *w);

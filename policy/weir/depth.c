@@ -102,10 +102,11 @@ bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool 
 	*squeezed = false;
 	if (!p->nr_in_flight)
 		return true;
-	base = squeezed_ns(base_window_ns(p), p->floor_squeeze);
+	base = base_window_ns(p);
+	base = p->floor_reference ? base + base / 2 : squeezed_ns(base, p->floor_squeeze);
 	window = squeezed_ns(base, p->squeeze);
 	if (owed)
-		window += window / 2;
+		window *= 1 + WP_OWED_WINDOWS;
 	if (p->in_flight_ns < window)
 		return true;
 	find_stuck(p, now);

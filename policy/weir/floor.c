@@ -10,7 +10,9 @@
  * owed, advanced by size / rate with everything that the subtree is served, in or out of turn; as
  * the reservation tags of mClock (Gulati, Merchant and Varman, 2010), except that service by weight
  * counts too. A due time never runs more than one request ahead, and never lags more than
- * WP_FLOOR_LAG_NS; a group that had nothing queued starts from now: no credit from idle time.
+ * WP_FLOOR_LAG_NS; who was idle starts from when he asked again: no credit from idle time. It
+ * advances by 1/128 less than size / rate, so that requests that do not divide a window miss no
+ * floor.
  *
  * Floors that do not fit: each backlogged floor asks for a device time, rate x the cost that its
  * requests have shown. If the sum is more than floor_percent of what the device completes
@@ -20,7 +22,8 @@
  * floor_percent also bounds what floors take out of turn while others wait.
  *
  * Some floors fit, and yet going first is not enough: a process that reads one block at a time
- * waits for what is in the device already. It may find the window exceeded by half; and when a
+ * waits for what is in the device already. It may go with more in flight
+ * than others (WP_OWED_WINDOWS); and when a
  * floor is missed in a period although its group asked all the time, the window is squeezed, as
  * long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
@@ -61,12 +64,12 @@ static uint64_t earliest_due(const struct weir_group *g)
 void wp_floor_activate(struct wp *p, struct weir_group *g)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
-	uint64_t now = weir_now(p->w);
+	uint64_t since_ns = weir_group_active_since_ns(g);
 	unsigned int dir, kind;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
 		for (kind = 0; kind < 2; kind++)
-			f->due_ns[dir][kind] = weir_max64(f->due_ns[dir][kind], now);
+			f->due_ns[dir][kind] = weir_max64(f->due_ns[dir][kind], since_ns);
 	p->floor_need_ns += f->need_ns;
 	weir_heap_push(weir_turn_all(p->w), &f->item, earliest_due(g));
 }
@@ -111,6 +114,11 @@ static uint64_t capacity_ns(const struct wp *p)
 	uint64_t all = weir_mul_div(p->work_rate, WEIR_NS_PER_S, UINT64_C(1) << 20);
 
 	return all / 100 * weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
+}
+
+bool wp_floor_fits(const struct wp *p)
+{
+	return p->floor_need_ns <= capacity_ns(p);
 }
 
 /* What g asks for: per direction the larger of its bytes and its requests. */
@@ -183,6 +191,7 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 		learn_cost(f, dir, kind, rq->cost_ns, units[kind]);
 		f->period_units[dir][kind] += units[kind];
 		step = weir_mul_div(units[kind], WEIR_NS_PER_S, rate);
+		step -= step / 128;
 		if (p->floor_need_ns > cap)
 			step = weir_mul_div(step, p->floor_need_ns, cap ? cap : 1);
 		step = weir_min64(step, WEIR_NS_PER_S * 3600);
@@ -246,27 +255,39 @@ struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
 	return NULL;
 }
 
+/* How far the squeeze goes, after a period at it with this rate. */
+static void adapt_squeeze(struct wp *p, uint64_t rate, uint64_t now)
+{
+	uint64_t least = p->peak_rate - p->peak_rate / 100 * WP_FLOOR_COST_PERCENT;
+
+	if (p->floor_missed)
+		p->floor_missed_ns = now;
+	if (p->floor_squeeze < 256 && rate < least)
+		p->floor_squeeze += 8; /* too dear */
+	else if (p->floor_missed && (p->floor_squeeze < 256 || wp_probe_settled(p)))
+		p->floor_squeeze -= p->floor_squeeze / 32;
+	else if (now - p->floor_missed_ns > 40 * (uint64_t)WP_FLOOR_PERIOD_NS)
+		p->floor_squeeze += 4;
+	if (p->floor_squeeze > 256)
+		p->floor_squeeze = 256;
+}
+
 void wp_floor_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
-	uint64_t length_ns = now - p->floor_since_ns, rate, least;
+	uint64_t length_ns = now - p->floor_since_ns, rate;
 
 	p->floor_work_ns += cost_ns;
 	if (length_ns < WP_FLOOR_PERIOD_NS)
 		return;
 	rate = weir_mul_div(p->floor_work_ns, UINT64_C(1) << 20, length_ns);
-	if (p->floor_squeeze == 256)
-		p->peak_rate = p->peak_rate ? (3 * p->peak_rate + rate) / 4 : rate;
-	least = p->peak_rate - p->peak_rate / 100 * WP_FLOOR_COST_PERCENT;
-	if (p->floor_missed)
-		p->floor_missed_ns = now;
-	if (p->floor_squeeze < 256 && rate < least)
-		p->floor_squeeze += 16; /* too dear */
-	else if (p->floor_missed)
-		p->floor_squeeze -= p->floor_squeeze / 16;
-	else if (now - p->floor_missed_ns > 40 * (uint64_t)WP_FLOOR_PERIOD_NS)
-		p->floor_squeeze += 4;
-	if (p->floor_squeeze > 256)
-		p->floor_squeeze = 256;
+	if (p->floor_reference)
+		p->peak_rate = p->peak_rate ? (p->peak_rate + rate) / 2 : rate;
+	else
+		adapt_squeeze(p, rate, now);
+	/* With plenty now and then while squeezed, or a worse peak would be taken for the peak. */
+	if (++p->floor_periods >= WP_FLOOR_REFERENCE_EVERY || !p->peak_rate)
+		p->floor_periods = 0;
+	p->floor_reference = !p->floor_periods && (p->floor_squeeze < 256 || !p->peak_rate);
 	p->floor_missed = false;
 	p->floor_work_ns = 0;
 	p->floor_since_ns = now;

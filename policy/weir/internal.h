@@ -41,6 +41,8 @@ enum {
 	WP_WINDOW_MAX_NS = 50000000,
 	/* Of a disk whose depth is about to be squeezed: its queue of 32, 8 ms each. */
 	WP_WINDOW_DISK_NS = 256000000,
+	/* Who is behind a floor that fits may find this many windows more in flight than others. */
+	WP_OWED_WINDOWS = 2,
 	/* A request in flight for this many times the usual is stuck and leaves the budget. */
 	WP_STUCK_FACTOR = 2,
 	/* So many may be stuck: then they count again, or a slow device would be flooded. */
@@ -53,6 +55,7 @@ enum {
 	/* Periods of the floor control, and how much of the peak it may cost, in percent. */
 	WP_FLOOR_PERIOD_NS = 50000000,
 	WP_FLOOR_COST_PERCENT = 4,
+	WP_FLOOR_REFERENCE_EVERY = 20,
 	/* Floors are caught up on over this time, and no more. */
 	WP_FLOOR_LAG_NS = 100000000,
 };
@@ -142,8 +145,10 @@ struct wp {
 	uint64_t floor_need_ns; /* sum over backlogged floor groups, per second */
 	uint32_t floor_squeeze; /* window is multiplied by floor_squeeze / 256 */
 	bool floor_missed;	/* by somebody, in this period */
+	bool floor_reference;	/* this period is run with plenty, to know the peak */
+	uint32_t floor_periods; /* since the last such */
 	uint64_t floor_since_ns, floor_work_ns, floor_missed_ns;
-	uint64_t peak_rate;    /* work << 20 / time while floors did not squeeze */
+	uint64_t peak_rate;    /* of reference periods, work << 20 / time */
 	uint64_t floor_run_ns; /* work given to floors out of turn and not yet matched */
 
 	/* Latency targets. */
@@ -204,8 +209,8 @@ static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
 /* depth.c */
 void wp_depth_init(struct wp *p);
 /*
- * May one more go now? Who is owed something (its floor) may find half as much again in flight. If
- * not, *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)
+ * May one more go now? Who is owed something (a floor that fits) may find more in flight. If not,
+ * *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)
  */
 bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed);
 void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now);
@@ -216,6 +221,8 @@ void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now);
 /* probe.c */
 void wp_probe_init(struct wp *p);
 uint64_t wp_probe_window(const struct wp *p);
+/* The standing window is that of the peak, as far as is known. */
+bool wp_probe_settled(const struct wp *p);
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
@@ -227,6 +234,8 @@ void wp_floor_deactivate(struct wp *p, struct weir_group *g);
 struct weir_group *wp_floor_next(struct wp *p, uint64_t now);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 /* rq was chosen by its floor (out_of_turn), or by share. */
+/* Do the floors of those who ask fit the device? O(1) */
+bool wp_floor_fits(const struct wp *p);
 void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn);
 /* Work of cost_ns was completed: adapts the squeeze. Only while there are floors. */
 void wp_floor_complete(struct wp *p, uint64_t cost_ns, uint64_t now);

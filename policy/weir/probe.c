@@ -59,6 +59,11 @@ static bool enabled(const struct wp *p)
 	       !weir_cfg(p->w)->profile.rotational && !p->nr_targets && p->floor_squeeze == 256;
 }
 
+bool wp_probe_settled(const struct wp *p)
+{
+	return !enabled(p) || p->probe.rest_after > 0;
+}
+
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;

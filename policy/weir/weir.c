@@ -136,22 +136,30 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 	}
 }
 
-/* Whose request goes next, by floor or by share. */
-static struct weir_group *choose(struct wp *p, bool *by_floor)
-{
-	struct weir_group *by_share = wp_shares_next(weir_root(p->w)), *first;
+struct wp_choice {
+	struct weir_group *g;
+	bool owed;	  /* g is behind its floor */
+	bool out_of_turn; /* and it would not be its turn by share */
+};
 
-	*by_floor = false;
+/* Whose request goes next. */
+static struct wp_choice choose(struct wp *p)
+{
+	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
+	struct weir_group *owed;
+
 	if (weir_likely(!p->nr_floors))
-		return by_share;
-	first = wp_floor_next(p, weir_now(p->w));
-	if (!first || first == by_share)
-		return by_share;
-	*by_floor = true;
-	return first;
+		return c;
+	owed = wp_floor_next(p, weir_now(p->w));
+	if (!owed)
+		return c;
+	c.owed = true;
+	c.out_of_turn = owed != c.g;
+	c.g = owed;
+	return c;
 }
 
-static struct weir_rq *take(struct wp *p, struct weir_group *g, bool by_floor)
+static struct weir_rq *take(struct wp *p, struct weir_group *g, bool out_of_turn)
 {
 	struct wp_group *pg = wp_group(g);
 	struct weir_rq *rq = wp_leaf_peek(p, pg);
@@ -162,7 +170,7 @@ static struct weir_rq *take(struct wp *p, struct weir_group *g, bool by_floor)
 	wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (p->nr_floors) {
 		wp_floor_charge(p, g, rq, now);
-		wp_floor_account(p, rq->cost_ns, by_floor);
+		wp_floor_account(p, rq->cost_ns, out_of_turn);
 		update_floors(p, g);
 	}
 	if (p->nr_targets)
@@ -174,25 +182,28 @@ static struct weir_rq *take(struct wp *p, struct weir_group *g, bool by_floor)
 static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
 {
 	struct wp *p = wp_of(w);
-	bool by_floor, squeezed;
-	struct weir_group *g;
+	struct wp_choice c;
+	bool squeezed;
 
 	if (!p->nr_queued)
 		return NULL;
-	g = choose(p, &by_floor);
-	if (force || wp_depth_open(p, by_floor, weir_now(w), &v->at_ns, &squeezed))
-		return take(p, g, by_floor);
-	v->next = g;
-	v->why = squeezed ? WEIR_STALL_LATENCY : by_floor ? WEIR_STALL_FLOOR : WEIR_STALL_DEPTH;
+	c = choose(p);
+	if (force ||
+	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
+		return take(p, c.g, c.out_of_turn);
+	v->next = c.g;
+	if (squeezed)
+		v->why = WEIR_STALL_LATENCY;
+	else
+		v->why = c.out_of_turn ? WEIR_STALL_FLOOR : WEIR_STALL_DEPTH;
 	return NULL;
 }
 
 static struct weir_group *next_group(struct weir *w)
 {
 	struct wp *p = wp_of(w);
-	bool by_floor;
 
-	return p->nr_queued ? choose(p, &by_floor) : NULL;
+	return p->nr_queued ? choose(p).g : NULL;
 }
 
 static void complete(struct weir *w, struct weir_rq *rq)
