@@ -21,7 +21,8 @@ static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
 
 	if (!pool)
 		return UINT32_MAX;
-	n = (uint32_t)(weir_entitle_share(g) * pool >> 32);
+	/* To the nearest: 200 of 500 is 40 of 100 places, though the share is cut off after 32 bits. */
+	n = (uint32_t)((weir_entitle_share(g) * pool + (UINT64_C(1) << 31)) >> 32);
 	if (dir == WEIR_WRITE)
 		n -= n / 4;
 	return n > WEIR_ADMIT_MIN ? n : WEIR_ADMIT_MIN;
@@ -54,6 +55,22 @@ static uint32_t admitted(const struct weir_group *g, enum weir_dir dir)
 	return dir == WEIR_READ ? n + g->admission[WEIR_WRITE].admitted : n;
 }
 
+/* Of both directions, since reads count with the writes. */
+static void update_congested(struct weir_group *g)
+{
+	unsigned int dir;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+		struct weir_admission *a = &g->admission[dir];
+		uint32_t n = limit(g, (enum weir_dir)dir), used = admitted(g, (enum weir_dir)dir);
+
+		if (used >= on_mark(n))
+			a->congested = true;
+		else if (used < off_mark(n))
+			a->congested = false;
+	}
+}
+
 static void refuse(struct weir_group *g, enum weir_dir dir)
 {
 	struct weir_admission *a = &g->admission[dir];
@@ -62,7 +79,10 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 		return;
 	a->waiting = true;
 	list_push_back(&g->w->admit_waiters, &a->wait);
-	/* Who waits for a place counts as active, or its share would stay with those who have one. */
+	/*
+	 * Who waits for a place counts as active, or its share would stay with those who have one. The
+	 * claim that begins here lasts until it is woken: weir_entitle_advance().
+	 */
 	if (!g->entitle.own_active) {
 		weir_entitle_busy(g, g->w->now);
 		weir_entitle_quiet(g, g->w->now);
@@ -93,8 +113,8 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 	if (yes) {
 		a->admitted++;
 		w->pool_used++;
-		if (w->cfg.pool && admitted(g, dir) >= on_mark(limit(g, dir)))
-			a->congested = true;
+		if (w->cfg.pool)
+			update_congested(g);
 	} else {
 		refuse(g, dir);
 	}
@@ -113,36 +133,61 @@ static bool may_wake(const struct weir_group *g, enum weir_dir dir)
 	       admitted(g, dir) < off_mark(limit(g, dir)) + (limit(g, dir) <= 2 * WEIR_ADMIT_MIN);
 }
 
+/* Runs the host, which may do anything: the group may be gone afterwards. */
 static void wake(struct weir_group *g, enum weir_dir dir)
 {
 	struct weir_admission *a = &g->admission[dir];
+	struct weir *w = g->w;
 
 	a->waiting = false;
 	list_unlink(&a->wait);
 	list_init(&a->wait);
-	if (g->w->host.wake)
-		g->w->host.wake(g->w->host.priv, g, dir);
+	weir_record_wake(w, g, dir);
+	if (w->host.wake)
+		w->host.wake(w->host.priv, g, dir);
+	weir_record_woken(w);
+}
+
+static bool pool_is_full(const struct weir *w)
+{
+	return w->cfg.pool && w->pool_used >= w->cfg.pool;
+}
+
+/*
+ * Once through today's waiters. Two marks in the list keep the place: who is refused again goes
+ * behind the end, and who leaves takes nothing along.
+ */
+static void wake_waiters(struct weir *w)
+{
+	struct weir_list end, after, *at = w->admit_waiters.next;
+
+	list_push_back(&w->admit_waiters, &end);
+	while (at != &end && !pool_is_full(w)) {
+		struct weir_admission *a = weir_container_of(at, struct weir_admission, wait);
+
+		list_insert_between(&after, at, at->next);
+		if (may_wake(a->group, a->dir))
+			wake(a->group, a->dir);
+		at = after.next;
+		list_unlink(&after);
+	}
+	list_unlink(&end);
 }
 
 void weir_admission_wake(struct weir *w)
 {
-	struct weir_admission *a, *next;
-	struct weir_list *last = w->admit_waiters.prev;
-
 	if (list_is_empty(&w->admit_waiters))
 		return;
-	/* wake() may run the host, which may be refused again: stop at today's last waiter. */
-	for (a = list_first(&w->admit_waiters, struct weir_admission, wait);
-	     &a->wait != &w->admit_waiters; a = next) {
-		struct weir_group *g = a->group;
-		bool is_last = &a->wait == last;
-
-		next = list_next(a, struct weir_admission, wait);
-		if (may_wake(g, a->dir))
-			wake(g, a->dir);
-		if (is_last || w->pool_used >= w->cfg.pool)
-			break;
+	/* From within wake(): the one that is running goes round again. */
+	w->wake_again = true;
+	if (w->waking)
+		return;
+	w->waking = true;
+	while (w->wake_again && !list_is_empty(&w->admit_waiters)) {
+		w->wake_again = false;
+		wake_waiters(w);
 	}
+	w->waking = false;
 }
 
 void weir_release(struct weir *w, struct weir_group *g, enum weir_dir dir, uint64_t now)
@@ -153,11 +198,11 @@ void weir_release(struct weir *w, struct weir_group *g, enum weir_dir dir, uint6
 	weir_assert(a->admitted > 0 && w->pool_used > 0);
 	a->admitted--;
 	w->pool_used--;
-	if (a->congested && admitted(g, dir) < off_mark(limit(g, dir)))
-		a->congested = false;
+	if (g->admission[WEIR_READ].congested || g->admission[WEIR_WRITE].congested)
+		update_congested(g);
 	weir_record_release(w, g, dir);
-	weir_admission_wake(w);
 	weir_group_reap(g);
+	weir_admission_wake(w);
 }
 
 bool weir_congested(const struct weir_group *g, enum weir_dir dir)

@@ -12,8 +12,9 @@
  * that direction: what cannot go need not queue. A lone group has the whole pool.
  *
  * Hysteresis as in the single-queue block layer: congested from n - n/8 + 1 on, no longer below
- * n - n/8 - n/16 - 1. Who was refused at its own limit is woken below the off mark; who was refused
- * because the pool was full is woken by the next free place, in order of asking.
+ * n - n/8 - n/16 - 1; against the reads' limit the group's writes count too. Who was refused at its
+ * own limit is woken below the off mark; who was refused because the pool was full is woken by the
+ * next free place, in order of asking.
  */
 #ifndef WEIR_CORE_ADMISSION_H
 #define WEIR_CORE_ADMISSION_H

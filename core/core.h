@@ -48,6 +48,7 @@ struct weir {
 
 	/* Admission. */
 	uint32_t pool_used;
+	bool waking, wake_again; /* weir_admission_wake() runs; and was asked for from within */
 	struct weir_list admit_waiters;
 
 	/* Merging. */
@@ -61,16 +62,22 @@ struct weir {
 
 	struct weir_switch *pending;  /* prepared change of policy */
 	struct weir_recorder *recorder; /* storage in the host's ring; NULL: off */
+	struct weir_recorder *recording; /* the latest one, which may still be read out; or NULL */
 
 	struct weir_config cfg;
 	struct weir_host host;
 };
+
+/* The recorder must know of each time, also if the call itself is not recorded. */
+void weir_rec_tick(struct weir *w);
 
 /* Every call begins with this: time moves on, never back. */
 static inline void weir_tick(struct weir *w, uint64_t now)
 {
 	if (now <= w->now)
 		return;
+	if (weir_unlikely(w->recorder != NULL))
+		weir_rec_tick(w);
 	weir_wait_advance(&w->clocks, now);
 	weir_entitle_advance(w, now);
 	w->now = now;
@@ -93,6 +100,8 @@ void weir_rq_left(struct weir *w, struct weir_rq *rq);
 
 /* Policy of the prepared switch; only while there is one. */
 const struct weir_policy *weir_switch_policy(const struct weir *w);
+/* The policy begins afresh, as after a switch to itself. Nothing waits or is in flight. O(n). */
+void weir_policy_restart(struct weir *w);
 
 int weir_tunables_check(const struct weir_policy *policy, const uint64_t *tunables);
 void weir_tunables_load(uint64_t *to, const struct weir_policy *policy, const uint64_t *from);

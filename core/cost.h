@@ -58,14 +58,24 @@ static inline uint64_t weir_cost_added_ns(const struct weir_cost_model *m, enum 
 
 /*
  * Virtual time: device time / weight, in ns << VTIME_SHIFT. cost_ns <= 2^32, so the result of one
- * request is below 2^52; the clock wraps after 2^44 ns = 4.9 h of service at weight 1, which
- * weir_vtime_before() bears.
+ * request is at most 2^52; the clock wraps after 2^44 ns = 4.9 h of service at weight 1, which
+ * weir_vtime_before() bears among those that compete, and weir_vtime_enter() for who was away.
  */
 #define WEIR_VTIME_SHIFT 20
 
 static inline uint64_t weir_cost_per_weight(uint64_t cost_ns, uint32_t weight)
 {
 	return weir_div64(cost_ns << WEIR_VTIME_SHIFT, weight);
+}
+
+/*
+ * The tag of who comes back: its own, or `earliest` if that has passed it. Nobody is ahead by more
+ * than ahead_max: a tag that seems to be is so old that the clock has wrapped since, and would shut
+ * its owner out for hours.
+ */
+static inline uint64_t weir_vtime_enter(uint64_t tag, uint64_t earliest, uint64_t ahead_max)
+{
+	return tag - earliest > ahead_max ? earliest : tag;
 }
 
 /* Prices rq by where its context's, or else its group's, last request ended, and moves that on. */

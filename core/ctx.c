@@ -35,10 +35,11 @@ static int alloc_policy_state(struct weir_ctx *ctx)
 struct weir_ctx *weir_ctx_create(struct weir *w, struct weir_group *g, enum weir_ioprio_class class,
 				 unsigned int level, uint64_t now)
 {
-	struct weir_ctx *ctx = w->host.alloc(w->host.priv, sizeof(*ctx));
+	struct weir_ctx *ctx;
 
 	weir_tick(w, now);
 	weir_assert(!g->dying);
+	ctx = w->host.alloc(w->host.priv, sizeof(*ctx));
 	if (!ctx)
 		return NULL;
 	ctx->w = w;
@@ -67,6 +68,7 @@ void weir_ctx_destroy(struct weir_ctx *ctx)
 	if (w->policy->ctx_offline)
 		w->policy->ctx_offline(w, ctx);
 	list_unlink(&ctx->all);
+	w->retry_ns = 0;
 	free_ctx(ctx);
 	g->nr_ctx--;
 	weir_group_reap(g);
@@ -100,6 +102,7 @@ void weir_ctx_move(struct weir_ctx *ctx, struct weir_group *g, uint64_t now)
 	g->nr_ctx++;
 	if (w->policy->ctx_moved)
 		w->policy->ctx_moved(w, ctx, from);
+	w->retry_ns = 0;
 	from->nr_ctx--;
 	weir_group_reap(from);
 }
@@ -110,6 +113,7 @@ void weir_ctx_set_ioprio(struct weir_ctx *ctx, enum weir_ioprio_class class, uns
 	weir_tick(ctx->w, now);
 	ctx->ioprio_class = (uint8_t)class;
 	ctx->ioprio_level = (uint8_t)level;
+	ctx->w->retry_ns = 0;
 	weir_record_ctx_ioprio(ctx->w, ctx);
 }
 

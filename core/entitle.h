@@ -11,7 +11,10 @@
  * touches clocks, along one path: O(depth). This is the virtual time of generalised processor sharing
  * (Parekh and Gallager 1993), applied per level.
  *
- * Fixed point: `sum` is in ns << ENT_SHIFT; `unit` has UNIT_SHIFT more bits and wraps safely.
+ * Fixed point: `sum` is in ns << ENT_SHIFT; `unit` has UNIT_SHIFT more bits. What a division by the
+ * active weight leaves over is kept and given out later, so nothing is lost however often clocks are
+ * brought up to date. `unit` may wrap; a node must be brought up to date within 2^52 ns (52 days) of
+ * use, at weight 1. With more bits that would be seconds.
  */
 #ifndef WEIR_CORE_ENTITLE_H
 #define WEIR_CORE_ENTITLE_H
@@ -19,7 +22,7 @@
 #include <weir/stats.h>
 
 #define WEIR_ENT_SHIFT 8
-#define WEIR_ENT_UNIT_SHIFT 24
+#define WEIR_ENT_UNIT_SHIFT 4
 
 struct weir_entitle {
 	uint64_t sum;	      /* entitlement of the subtree */
@@ -27,6 +30,7 @@ struct weir_entitle {
 	uint64_t seen_unit;   /* parent's unit when sum was brought up to date */
 	uint64_t own_sum, own_seen_unit;
 	uint32_t weight_sum;  /* of active children, own requests included: at most 2^32 / 10000 */
+	uint32_t rest;	      /* gained and not yet in unit: less than weight_sum was */
 	uint32_t nr_active;   /* active children, own requests included */
 	bool own_active;
 	bool claiming;	      /* own requests are gone, the claim runs */
@@ -42,11 +46,14 @@ void weir_entitle_busy(struct weir_group *g, uint64_t now);
 void weir_entitle_quiet(struct weir_group *g, uint64_t now);
 /* Before its weights change, and after. */
 void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_weight);
-/* Its storage goes: no claim left behind. */
+/* Its claim ends now, if it has one. */
+void weir_entitle_unclaim(struct weir_group *g, uint64_t now);
+/* Its storage goes: no claim left behind. What it was entitled to becomes the parent's own. */
 void weir_entitle_forget(struct weir_group *g, uint64_t now);
 /* Share now, of 2^32, by active weights, as if g were active. O(depth). */
 uint64_t weir_entitle_share(const struct weir_group *g);
-void weir_entitle_read(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
+/* Of the subtree, or of the own requests only. O(depth). */
+void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *out);
 void weir_entitle_reset(struct weir_group *g, uint64_t now);
 
 #endif

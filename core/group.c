@@ -79,7 +79,7 @@ static int reserve_turns(struct weir_group *g)
 	return e ? e : weir_heap_reserve(&w->turn_all, &w->host, w->nr_groups + 1);
 }
 
-/* Zeroed state of the policy, or NULL on lack of memory. At least a byte, so that NULL is an error. */
+/* State for the policy, and for the one that a prepared switch brings. */
 static int alloc_policy_state(struct weir_group *g)
 {
 	struct weir *w = g->w;
@@ -97,8 +97,12 @@ static int alloc_policy_state(struct weir_group *g)
 	return 0;
 }
 
-static int create_check(const struct weir_group *parent, const struct weir_group_attr *attr)
+/* Only weir_create() makes a group without a parent: the root. */
+static int create_check(const struct weir *w, const struct weir_group *parent,
+			const struct weir_group_attr *attr)
 {
+	if (!parent && w->root)
+		return -WEIR_EINVAL;
 	if (weir_group_attr_check(attr))
 		return -WEIR_EINVAL;
 	if (parent && parent->dying)
@@ -112,7 +116,7 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 				     const struct weir_group_attr *attr, uint64_t now, int *err)
 {
 	struct weir_group *g = NULL;
-	int e = create_check(parent, attr);
+	int e = create_check(w, parent, attr);
 
 	weir_tick(w, now);
 	if (!e) {
@@ -169,6 +173,7 @@ void weir_group_destroy(struct weir_group *g)
 	}
 	list_unlink(&g->all);
 	w->nr_groups--;
+	w->retry_ns = 0;
 	free_group(g);
 }
 
@@ -195,7 +200,10 @@ int weir_group_remove(struct weir_group *g, uint64_t now)
 	weir_record_group_remove(w, g);
 	g->dying = true;
 	g->parent->nr_living_children--;
+	/* Tells the host, which may give the group's last place back: it stays until that is over. */
+	g->nr_ctx++;
 	weir_admission_forget(g);
+	g->nr_ctx--;
 	weir_group_reap(g);
 	return 0;
 }
@@ -226,8 +234,8 @@ int weir_group_set(struct weir_group *g, const struct weir_group_attr *attr, uin
 	if (attr->latency_target_ns != g->attr.latency_target_ns)
 		what |= WEIR_CHANGED_LATENCY;
 	weir_record_group_set(w, g, attr);
-	if (what & (WEIR_CHANGED_LOW | WEIR_CHANGED_LATENCY) && g->judge.on)
-		weir_judge_read(g, w->now, &(struct weir_group_stats){0});
+	if (what & (WEIR_CHANGED_LOW | WEIR_CHANGED_LATENCY))
+		weir_judge_changing(g, w->now);
 	g->attr = *attr;
 	if (what & WEIR_CHANGED_MAX)
 		weir_limits_changed(g, w->now);

@@ -69,12 +69,16 @@ static void window_close(struct weir_group *g, uint64_t now)
 	window_open(g, now);
 }
 
+void weir_judge_changing(struct weir_group *g, uint64_t now)
+{
+	if (g->judge.on)
+		window_close(g, now);
+}
+
 void weir_judge_changed(struct weir_group *g, uint64_t now)
 {
 	bool on = has_floor(g) || g->attr.latency_target_ns;
 
-	if (g->judge.on)
-		window_close(g, now);
 	if (on != g->judge.on)
 		g->w->nr_judged += on ? 1 : -1;
 	g->judge.on = on;
@@ -91,13 +95,13 @@ void weir_judge_complete(struct weir_group *g, const struct weir_rq *rq, uint64_
 
 		if (!j->on)
 			continue;
-		if (now - j->since_ns >= WEIR_JUDGE_WINDOW_NS)
-			window_close(g, now);
 		j->bytes[dir] += weir_rq_bytes(rq);
 		j->ios[dir] += 1u + rq->nr_merged;
 		j->samples++;
 		if (latency_ns > g->attr.latency_target_ns)
 			j->over++;
+		if (now - j->since_ns >= WEIR_JUDGE_WINDOW_NS)
+			window_close(g, now);
 	}
 }
 
@@ -105,7 +109,7 @@ void weir_judge_read(struct weir_group *g, uint64_t now, struct weir_group_stats
 {
 	struct weir_judge *j = &g->judge;
 
-	if (j->on && now - j->since_ns >= WEIR_JUDGE_WINDOW_NS)
+	if (j->on && now - j->since_ns >= 2 * WEIR_JUDGE_WINDOW_NS)
 		window_close(g, now);
 	out->floor_backlogged_ns = j->floor_backlogged_ns;
 	out->floor_deficit_device_bytes = j->deficit_device_bytes;

@@ -8,8 +8,10 @@
  * device's (or the policy's) fault, the rest is demand that did not come. Latency: missed when more
  * than a tenth of the window's completions took longer, insert to completion, than the target.
  *
- * A window ends with the first event of the group at or after its end; one that ends late is judged
- * over its real length. O(1) per event, O(depth) where ancestors have floors.
+ * A window ends with the first completion in the group 100 ms or more after its begin, which still
+ * counts in it, and is judged over its real length: so windows hold whole requests, and a steady
+ * stream has no better and worse ones. A change of either attribute ends it, too; and so does
+ * reading, if nothing has for 200 ms. O(1) per event, O(depth) where ancestors have floors.
  */
 #ifndef WEIR_CORE_JUDGE_H
 #define WEIR_CORE_JUDGE_H
@@ -31,7 +33,9 @@ struct weir_judge {
 	int64_t blocker;
 };
 
-/* The group's low or latency_target changed. */
+/* The group's low or latency_target are about to change: what was until now is judged by the old. */
+void weir_judge_changing(struct weir_group *g, uint64_t now);
+/* They changed. */
 void weir_judge_changed(struct weir_group *g, uint64_t now);
 /* A request of g completed. Only if the instance judges anybody (w->nr_judged). */
 void weir_judge_complete(struct weir_group *g, const struct weir_rq *rq, uint64_t now);

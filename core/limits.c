@@ -19,7 +19,6 @@ static bool flow_has_offer(const struct weir_flow *f)
 	return f->ready.nr > 0;
 }
 
-
 static void clock_charge(struct weir_limit_clock *c, uint64_t amount, bool backlogged, uint64_t now)
 {
 	uint64_t work, cost_ns, slack_ns = 0, base;
@@ -43,7 +42,7 @@ static void clock_set_rate(struct weir_limit_clock *c, uint64_t rate, uint64_t n
 	if (rate == c->rate)
 		return;
 	if (rate == WEIR_UNLIMITED)
-		c->next_ns = 0;
+		c->next_ns = weir_min64(c->next_ns, now);
 	else if (c->rate != WEIR_UNLIMITED && c->next_ns > now)
 		c->next_ns = now + weir_min64(weir_mul_div(c->next_ns - now, c->rate, rate),
 					      WEIR_LIMIT_FAR_NS);
@@ -51,8 +50,7 @@ static void clock_set_rate(struct weir_limit_clock *c, uint64_t rate, uint64_t n
 	c->rate = rate;
 }
 
-/* Bytes that a ceiling sees: a discard or zeroing moves no data; it counts as one sector. */
-static uint64_t limit_bytes(const struct weir_rq *rq)
+uint64_t weir_limit_bytes(const struct weir_rq *rq)
 {
 	if (rq->op == WEIR_OP_DISCARD || rq->op == WEIR_OP_WRITE_ZEROES)
 		return WEIR_SECTOR_BYTES;
@@ -97,6 +95,12 @@ void weir_limits_group_exit(struct weir_group *g)
 	}
 }
 
+/* No credit from time without an offer; at most one request ahead. */
+static uint64_t enter(uint64_t tag, uint64_t vtime, uint32_t weight)
+{
+	return weir_vtime_enter(tag, vtime, weir_cost_per_weight(WEIR_COST_MAX_NS, weight));
+}
+
 /*
  * Puts the flow where it belongs by what it has to offer and whether it is open, and tells the
  * parent if that changes what the parent has to offer. O(depth log n) at worst.
@@ -125,8 +129,7 @@ static void flow_update(struct weir_group *g, unsigned int dir, uint64_t now)
 		}
 		if (offers && open) {
 			if (!weir_heap_has(&f->in_ready)) {
-				if (weir_vtime_before(f->tag, up->vtime))
-					f->tag = up->vtime;
+				f->tag = enter(f->tag, up->vtime, g->attr.weight);
 				weir_heap_push(&up->ready, &f->in_ready, f->tag);
 			} else {
 				weir_heap_update(&up->ready, &f->in_ready, f->tag);
@@ -196,7 +199,7 @@ bool weir_limits_pass(struct weir_rq *rq, uint64_t now)
 		return true;
 	if (!weir_limits_may_grow(rq->group, dir, now) || rq->group->flow[dir].nr_held)
 		return false;
-	weir_limits_charge(rq->group, dir, limit_bytes(rq), 1u + rq->nr_merged, now);
+	weir_limits_charge(rq->group, dir, weir_limit_bytes(rq), 1u + rq->nr_merged, now);
 	return true;
 }
 
@@ -210,8 +213,7 @@ void weir_limits_hold(struct weir_rq *rq, uint64_t now)
 	for (n = g; n; n = n->parent)
 		n->flow[dir].nr_pending++;
 	if (!f->nr_held++) {
-		if (weir_vtime_before(f->own_tag, f->vtime))
-			f->own_tag = f->vtime;
+		f->own_tag = enter(f->own_tag, f->vtime, g->attr.own_weight);
 		weir_heap_push(&f->ready, &f->own_in_ready, f->own_tag);
 		flow_update(g, dir, now);
 	}
@@ -243,6 +245,7 @@ static struct weir_rq *let_through(struct weir *w, unsigned int dir, uint64_t no
 	struct weir_group *g = w->root, *n;
 	struct weir_flow *f = &g->flow[dir];
 	struct weir_heap_item *first;
+	uint64_t due_ns = 0;
 	struct weir_rq *rq;
 
 	for (;;) {
@@ -261,10 +264,12 @@ static struct weir_rq *let_through(struct weir *w, unsigned int dir, uint64_t no
 	for (n = g; n; n = n->parent) {
 		struct weir_flow *nf = &n->flow[dir];
 
+		due_ns = weir_max64(due_ns, flow_open_ns(nf));
 		nf->tag += weir_cost_per_weight(rq->cost_ns, n->attr.weight);
-		clock_charge(&nf->bytes, limit_bytes(rq), true, now);
+		clock_charge(&nf->bytes, weir_limit_bytes(rq), true, now);
 		clock_charge(&nf->ios, 1u + rq->nr_merged, true, now);
 	}
+	rq->release_ns = due_ns;
 	unlink_held(rq);
 	/* Every level's tag and clocks moved: flow_update() stops where its parent is not affected. */
 	for (n = g; n; n = n->parent)
@@ -303,6 +308,7 @@ struct weir_rq *weir_limits_force(struct weir *w, uint64_t now)
 								link);
 
 				weir_limits_unhold(rq, now);
+				rq->release_ns = now;
 				return rq;
 			}
 		}

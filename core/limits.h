@@ -62,6 +62,8 @@ int weir_limits_group_init(struct weir_group *g);
 void weir_limits_group_exit(struct weir_group *g);
 /* attr.max of g changed. What the old rate still had to wait for is converted. O(log n). */
 void weir_limits_changed(struct weir_group *g, uint64_t now);
+/* Bytes that a ceiling sees: a discard or zeroing moves no data; it counts as one sector. */
+uint64_t weir_limit_bytes(const struct weir_rq *rq);
 /* Is the request free to go at once? If so it is charged. O(depth). */
 bool weir_limits_pass(struct weir_rq *rq, uint64_t now);
 /* Charges without asking: flushes, metadata, head insertions, merges. Debt delays what follows. */
@@ -71,7 +73,10 @@ void weir_limits_charge(struct weir_group *g, enum weir_dir dir, uint64_t bytes,
 void weir_limits_hold(struct weir_rq *rq, uint64_t now);
 /* A held request leaves without passing. */
 void weir_limits_unhold(struct weir_rq *rq, uint64_t now);
-/* The next request that is free to go, charged and unlinked; NULL if none is now. */
+/*
+ * The next request that is free to go, charged and unlinked; NULL if none is now. Its release_ns says
+ * since when it was free: earlier than now if the host is late.
+ */
 struct weir_rq *weir_limits_next(struct weir *w, uint64_t now);
 /* Drain: the next held request, whatever its limits. */
 struct weir_rq *weir_limits_force(struct weir *w, uint64_t now);

@@ -52,7 +52,8 @@ static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir
 	    weir_rq_is_sync(rq) != weir_rq_is_sync(what) ||
 	    ((rq->flags ^ what->flags) & WEIR_RQ_META) || rq->ioprio_class != what->ioprio_class)
 		return false;
-	if (sectors > w->cfg.max_sectors || rq->nr_merged == UINT16_MAX)
+	/* Each of them is charged by its number: they must be countable. */
+	if (sectors > w->cfg.max_sectors || 1u + rq->nr_merged + what->nr_merged > UINT16_MAX)
 		return false;
 	if (rq->state == WEIR_RQ_HELD)
 		return true;
@@ -185,8 +186,12 @@ void weir_merge_rq(struct weir *w, struct weir_rq *first, struct weir_rq *second
 		w->policy->joining(w, first, second);
 	weir_rq_unqueue(w, second);
 	first->nr_sectors += second->nr_sectors;
-	first->nr_merged = (uint16_t)weir_min64(UINT16_MAX, 1u + first->nr_merged +
-								    second->nr_merged);
+	first->nr_merged = (uint16_t)(first->nr_merged + 1 + second->nr_merged);
+	/* The longer wait of the two goes on. */
+	first->insert_ns = weir_min64(first->insert_ns, second->insert_ns);
+	first->since_ns = weir_min64(first->since_ns, second->since_ns);
+	if (first->state == WEIR_RQ_QUEUED)
+		first->release_ns = weir_min64(first->release_ns, second->release_ns);
 	first->cost_ns = weir_min64(first->cost_ns + added_ns, WEIR_COST_MAX_NS);
 	rehash(w, first);
 	second->group->stats.dir[dir].merged++;

@@ -49,5 +49,9 @@ WEIR_RECORD(switch, (struct weir *w), (w)) /* policy and tunables are the new on
 WEIR_RECORD(tunable, (struct weir *w, unsigned int index), (w, index))
 WEIR_RECORD(reconfigure, (struct weir *w), (w))
 WEIR_RECORD(drain, (struct weir *w, bool on), (w, on))
+WEIR_RECORD(stats_reset, (struct weir *w), (w))
+/* Around the host's wake(), which may call back: what stands between them came from within. */
+WEIR_RECORD(wake, (struct weir *w, struct weir_group *g, enum weir_dir dir), (w, g, dir))
+WEIR_RECORD(woken, (struct weir *w), (w))
 
 #endif

@@ -9,13 +9,13 @@ static struct weir_dir_stats *rq_stats(const struct weir_rq *rq)
 	return &rq->group->stats.dir[weir_op_dir(rq->op)];
 }
 
-/* Into the policy, past the limits stage. */
-static void queue(struct weir *w, struct weir_rq *rq, enum weir_where where)
+/* Into the policy, past the limits stage. It was free to go since free_ns. */
+static void queue(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t free_ns)
 {
 	rq->state = WEIR_RQ_QUEUED;
 	rq->release_ns = w->now;
 	w->nr_queued++;
-	weir_wait_ready_inc(rq->group, w->now);
+	weir_wait_ready_inc(rq->group, free_ns, w->now);
 	w->policy->insert(w, rq, where);
 }
 
@@ -32,7 +32,7 @@ static bool route(struct weir *w, struct weir_rq *rq, enum weir_where where)
 		return true;
 	if (passes_limits(w, rq, where)) {
 		if (rq->op != WEIR_OP_FLUSH)
-			weir_limits_charge(rq->group, weir_op_dir(rq->op), weir_rq_bytes(rq), 1,
+			weir_limits_charge(rq->group, weir_op_dir(rq->op), weir_limit_bytes(rq), 1,
 					   w->now);
 		return true;
 	}
@@ -62,7 +62,7 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 	weir_record_insert(w, rq, where);
 	weir_wait_backlog_inc(g, w->now);
 	if (route(w, rq, where)) {
-		queue(w, rq, where);
+		queue(w, rq, where, w->now);
 	} else {
 		rq->state = WEIR_RQ_HELD;
 		w->nr_held++;
@@ -82,7 +82,7 @@ static void release_due(struct weir *w)
 		if (!rq)
 			break;
 		w->nr_held--;
-		queue(w, rq, WEIR_TAIL);
+		queue(w, rq, WEIR_TAIL, rq->release_ns);
 	}
 	weir_admission_wake(w);
 }
@@ -133,7 +133,7 @@ static void account_stall(struct weir *w, const struct weir_verdict *v)
 	};
 
 	weir_wait_set(&w->clocks, clock[v->why]);
-	if (v->next)
+	if (v->why == WEIR_STALL_DEPTH || v->why == WEIR_STALL_FLOOR)
 		weir_wait_set_next(&w->clocks, v->next);
 }
 
@@ -144,7 +144,7 @@ struct weir_rq *weir_dispatch(struct weir *w, uint64_t now, struct weir_next *ne
 	bool full;
 
 	weir_tick(w, now);
-	full = w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth;
+	full = w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth && !w->drain;
 	if (weir_unlikely(w->nr_held))
 		release_due(w);
 	if (w->nr_queued && !full)
@@ -175,7 +175,8 @@ bool weir_may_dispatch(const struct weir *w, uint64_t now)
 	if (!v->nr_queued && !v->nr_held)
 		return false;
 #if UINTPTR_MAX > UINT32_MAX
-	return now >= v->retry_ns;
+	/* As dispatch would see it: never before the last call. */
+	return weir_max64(now, v->now) >= v->retry_ns;
 #else
 	(void)now; /* a 64-bit time could be read in halves: better true than wrongly false */
 	return true;
@@ -247,11 +248,12 @@ void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uin
 	leave_device(w, rq);
 	if (w->policy->undispatch && rq->epoch == w->epoch)
 		w->policy->undispatch(w, rq);
-	d->device_ns -= rq->cost_ns;
+	/* It may have been charged before a reset of the counters. */
+	d->device_ns -= weir_min64(d->device_ns, rq->cost_ns);
 	d->waiting++;
 	rq->since_ns = w->now;
 	weir_wait_backlog_inc(rq->group, w->now);
-	queue(w, rq, WEIR_HEAD);
+	queue(w, rq, WEIR_HEAD, w->now);
 }
 
 void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)

@@ -2,6 +2,8 @@
 /* Counters and histograms: see stats.h and <weir/stats.h>. */
 #include "core/core.h"
 
+#include "core/record.h"
+
 #define NR_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
 
 int weir_stats_init(struct weir_stats *s, const struct weir_host *host)
@@ -87,18 +89,18 @@ static void read_counters(const struct weir_group *g, struct weir_group_stats *o
 	out->flushes += g->stats.flushes;
 }
 
-static void read_node(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
+static void read_node(struct weir_group *g, bool own, uint64_t now, struct weir_group_stats *out)
 {
 	weir_tick(g->w, now);
 	__builtin_memset(out, 0, sizeof(*out));
 	weir_wait_read(g, g->w->now, &out->backlogged_ns, out->wait_ns);
-	weir_entitle_read(g, g->w->now, out);
+	weir_entitle_read(g, own, out);
 	weir_judge_read(g, g->w->now, out);
 }
 
 void weir_group_read_own_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out)
 {
-	read_node(g, now, out);
+	read_node(g, true, now, out);
 	read_counters(g, out);
 }
 
@@ -106,7 +108,7 @@ void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group
 {
 	struct weir_group *n;
 
-	read_node(g, now, out);
+	read_node(g, false, now, out);
 	for (n = g; n; n = walk(n, g))
 		read_counters(n, out);
 }
@@ -189,6 +191,7 @@ void weir_stats_reset(struct weir *w, uint64_t now)
 	struct weir_group *g;
 
 	weir_tick(w, now);
+	weir_record_stats_reset(w);
 	list_for_each(g, &w->groups, struct weir_group, all)
 		reset_group(g, w->now);
 	w->in_use_ns = 0;

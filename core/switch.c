@@ -187,11 +187,43 @@ static void all_online(struct weir *w)
 			w->policy->ctx_online(w, ctx);
 }
 
+static void zero_states(struct weir *w)
+{
+	const struct weir_policy *p = w->policy;
+	struct weir_group *g;
+	struct weir_ctx *ctx;
+
+	if (w->policy_data)
+		__builtin_memset(w->policy_data, 0, p->instance_size);
+	list_for_each(g, &w->groups, struct weir_group, all)
+		if (g->policy)
+			__builtin_memset(g->policy, 0, p->group_size);
+	list_for_each(ctx, &w->ctxs, struct weir_ctx, all)
+		if (ctx->policy)
+			__builtin_memset(ctx->policy, 0, p->ctx_size);
+}
+
+static void init_policy(struct weir *w)
+{
+	int err = w->policy->init ? w->policy->init(w) : 0;
+
+	weir_assert(!err);
+	all_online(w);
+}
+
+void weir_policy_restart(struct weir *w)
+{
+	weir_assert(!weir_nr_waiting(w) && !w->nr_in_flight);
+	all_offline(w);
+	zero_states(w);
+	init_policy(w);
+	w->retry_ns = 0;
+}
+
 void weir_switch_commit(struct weir *w, struct weir_switch *sw, uint64_t now)
 {
 	const struct weir_policy *old = w->policy;
 	struct weir_list *chain, *next;
-	int err;
 
 	weir_tick(w, now);
 	weir_assert(w->pending == sw);
@@ -206,9 +238,7 @@ void weir_switch_commit(struct weir *w, struct weir_switch *sw, uint64_t now)
 	w->pending = NULL;
 	w->host.free(w->host.priv, sw, sizeof(*sw));
 	w->epoch++;
-	err = w->policy->init ? w->policy->init(w) : 0;
-	weir_assert(!err);
-	all_online(w);
+	init_policy(w);
 	weir_record_switch(w);
 	for (; chain; chain = next) {
 		next = chain->next;

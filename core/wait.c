@@ -70,7 +70,7 @@ void weir_wait_backlog_dec(struct weir_group *g, uint64_t now)
 	}
 }
 
-void weir_wait_ready_inc(struct weir_group *g, uint64_t now)
+void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now)
 {
 	const struct weir_wait_clocks *c = &g->w->clocks;
 
@@ -79,7 +79,9 @@ void weir_wait_ready_inc(struct weir_group *g, uint64_t now)
 
 		if (wt->nr_ready++)
 			return;
-		wt->wait_ns[WEIR_WAIT_CEILING] += now - wt->held_since_ns;
+		free_ns = weir_max64(free_ns, wt->held_since_ns);
+		wt->wait_ns[WEIR_WAIT_CEILING] += free_ns - wt->held_since_ns;
+		wt->wait_ns[WEIR_WAIT_HOST] += now - free_ns;
 		begin_ready(c, wt);
 	}
 }

@@ -10,7 +10,8 @@
  * (weir_wait_set()). A node copies the clocks when it becomes ready (has something queued in the
  * policy) and takes the differences when it no longer is. Two things are a node's own:
  *
- *   - all that waits is held by a ceiling: then time runs into `ceiling`, not from the clocks;
+ *   - all that waits is held by a ceiling: then time runs into `ceiling`, not from the clocks, until
+ *     the ceiling lets go; what passes from then until the host asks is `host`;
  *   - it is on the path to the request that goes next: while the device is full, that time is
  *     `device` instead of `share` or `floor`. Only one path is next at a time.
  *
@@ -67,7 +68,8 @@ static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_stat
 /* A request of g begins or ceases to wait; to be in the policy. O(1), O(depth) at the first/last. */
 void weir_wait_backlog_inc(struct weir_group *g, uint64_t now);
 void weir_wait_backlog_dec(struct weir_group *g, uint64_t now);
-void weir_wait_ready_inc(struct weir_group *g, uint64_t now);
+/* free_ns <= now: no ceiling held it from then on, only the host's not asking. */
+void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now);
 void weir_wait_ready_dec(struct weir_group *g, uint64_t now);
 
 /* g's request is the next to go. O(depth); O(1) if it was already. */

@@ -27,10 +27,12 @@ enum {
 	CACHE_PAGE_SHIFT = 12,
 	CACHE_PAGE_BYTES = 1 << CACHE_PAGE_SHIFT,
 	CACHE_PAGE_SECTORS = CACHE_PAGE_BYTES >> WEIR_SECTOR_SHIFT,
-	CACHE_LEAF_PAGES = 64,	   /* one bit of a word each */
-	CACHE_RUN_PAGES = 256,	   /* longest bio: 1 MiB, which devices take in few commands */
-	CACHE_QUANTUM_PAGES = 1024, /* written of one file before the flusher turns to the next: 4 MiB */
-	CACHE_SHARE_MIN_PAGES = 16, /* no group's part of a dirty limit is smaller: it must progress */
+	CACHE_LEAF_PAGES = 64, /* one bit of a word each */
+	CACHE_RUN_PAGES = 256, /* longest bio: 1 MiB, which devices take in few commands */
+	CACHE_QUANTUM_PAGES =
+		1024, /* written of one file before the flusher turns to the next: 4 MiB */
+	CACHE_SHARE_MIN_PAGES =
+		16, /* no group's part of a dirty limit is smaller: it must progress */
 	CACHE_GROUPS_MAX = UINT16_MAX,
 };
 
@@ -60,8 +62,8 @@ struct cache_leaf {
 	struct lab_file *file;
 	uint64_t index; /* page / 64 */
 	uint64_t present, reading, dirty, writeback;
-	struct cache_opq readers; /* wait for a page that is being read */
-	struct weir_list lru;	  /* linked while it has clean pages */
+	struct cache_opq readers;	  /* wait for a page that is being read */
+	struct weir_list lru;		  /* linked while it has clean pages */
 	uint16_t owner[CACHE_LEAF_PAGES]; /* slot of the group that dirtied a dirty page */
 };
 
@@ -79,13 +81,13 @@ struct lab_file {
 	unsigned int height;	 /* levels of nodes above the leaves */
 
 	struct lab_reader *readers;
-	struct weir_list dirt;	    /* struct cache_dirt by `in_file` */
-	uint64_t flush_page;	    /* where the flusher goes on */
-	struct weir_list writes;    /* struct cache_io in flight, in order of submission */
-	uint64_t write_seq;	    /* of the newest */
-	struct cache_opq syncers;   /* fsyncs that wait for `writes` */
-	bool meta_dirty, size_dirty; /* changed since the last commit with this file began */
-	uint64_t commit;	    /* number of that commit; 0: none */
+	struct weir_list dirt;		   /* struct cache_dirt by `in_file` */
+	uint64_t flush_page;		   /* where the flusher goes on */
+	struct weir_list writes;	   /* struct cache_io in flight, in order of submission */
+	uint64_t write_seq;		   /* of the newest */
+	struct cache_opq syncers;	   /* fsyncs that wait for `writes` */
+	bool meta_dirty, size_dirty;	   /* changed since the last commit with this file began */
+	uint64_t meta_commit, size_commit; /* numbers of the commits with the change; 0: none */
 };
 
 struct lab_reader {
@@ -130,7 +132,8 @@ struct cache_lane {
 	bool stuck;	 /* all that it should write is under write-back already */
 };
 
-/* What the cache knows of a group. One for each group that dirtied a page, and for its ancestors. */
+/* What the cache knows of a group. One for each group that dirtied a page, and for its ancestors.
+ */
 struct cache_group {
 	struct lab_cache *cache;
 	struct weir_group *group;
@@ -165,7 +168,7 @@ struct cache_io {
 
 struct cache_journal {
 	struct weir_ctx *ctx;
-	struct lab_event ev; /* the thread wakes */
+	struct lab_event ev;	  /* the thread wakes */
 	struct cache_opq waiting; /* for the next commit to begin */
 	struct cache_opq committing;
 	struct cache_opq late; /* their change is in the commit under way, their data came after */
@@ -207,12 +210,14 @@ struct lab_cache {
 
 /* ---- cache_tree.c: all O(height) ---- */
 
+void cache_tree_pool_init(struct cache_pool *nodes);
 void cache_tree_init(struct lab_file *f);
 struct cache_leaf *cache_leaf_find(struct lab_file *f, uint64_t page);
 struct cache_leaf *cache_leaf_get(struct lab_file *f, uint64_t page); /* makes it */
 void cache_leaf_remove(struct cache_leaf *leaf);
 void cache_leaf_tag_dirty(struct cache_leaf *leaf, bool dirty);
-/* The leaf of this page or the first after it that exists (dirty: that has dirty pages), or NULL. */
+/* The leaf of this page or the first after it that exists (dirty: that has dirty pages), or NULL.
+ */
 struct cache_leaf *cache_leaf_next(struct lab_file *f, uint64_t page, bool dirty);
 
 /* ---- cache_pages.c ---- */
@@ -237,6 +242,8 @@ void cache_writeback_begin(struct lab_file *f, uint64_t page, uint64_t end,
 			   struct cache_group *owner);
 void cache_writeback_end(struct lab_file *f, uint64_t page, uint64_t end,
 			 struct cache_group *owner);
+/* Something became clean: the cache may be above its size for want of clean pages. */
+void cache_shrink(struct lab_cache *c);
 /* Clean pages leave; with gone, those under write-back (and not dirty) are no longer present. */
 void cache_drop(struct lab_file *f, uint64_t page, uint64_t end, bool gone);
 
@@ -248,6 +255,10 @@ struct cache_io *cache_io_new(struct lab_cache *c, enum weir_op op,
 void cache_io_free(struct cache_io *io);
 /* Takes the file, page and length of the io. */
 void cache_io_submit_pages(struct cache_io *io, uint64_t now_ns);
+static inline bool cache_op_fits(const struct lab_fileop *op)
+{
+	return op->offset + op->bytes <= op->file->nr_pages << CACHE_PAGE_SHIFT;
+}
 void cache_op_begin(struct lab_fileop *op, uint64_t now_ns);
 /* done is called when `at_ns` has come. */
 void cache_op_end(struct lab_fileop *op, uint64_t at_ns);
@@ -294,7 +305,8 @@ struct cache_writer {
  */
 uint64_t cache_write_some(const struct cache_writer *w, uint64_t page, uint64_t end, uint64_t most,
 			  uint64_t *next, uint64_t now_ns);
-/* All in [page, end) that is not under write-back. True: dirty pages were left out because of that. */
+/* All in [page, end) that is not under write-back. True: dirty pages were left out because of that.
+ */
 bool cache_write_all(const struct cache_writer *w, uint64_t page, uint64_t end, uint64_t now_ns);
 
 /* ---- flusher.c ---- */
@@ -309,6 +321,8 @@ void cache_flusher_cleaned(struct lab_file *f, struct cache_group *owner, uint64
 /* Wakes the lane if it has a reason to write and sleeps. */
 void cache_flusher_kick(struct cache_group *lane, uint64_t now_ns);
 void cache_flusher_kick_all(struct lab_cache *c, uint64_t now_ns);
+/* Write-back of pages of the file completed: a lane may have waited for just that. */
+void cache_flusher_unstick(struct lab_file *f, uint64_t now_ns);
 void cache_flusher_stop(struct lab_cache *c);
 
 /* ---- cache_fsync.c ---- */
@@ -323,7 +337,8 @@ void cache_fsync_finish(struct lab_fileop *op, uint64_t now_ns);
 void cache_journal_init(struct lab_cache *c);
 /* op's data is on the device: it waits for a commit that begins from now on. */
 void cache_journal_join(struct lab_fileop *op, uint64_t now_ns);
-/* Is a commit under way with the file's latest change? Then op waits for its end, and is finished. */
+/* Is a commit under way with the file's latest change? Then op waits for its end, and is finished.
+ */
 bool cache_journal_join_late(struct lab_fileop *op);
 
 #endif

@@ -12,7 +12,7 @@
 #include "core/fixed.h"
 #include "lab/device.h"
 
-#define dev_container(ptr, type, member) ((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define dev_container(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 #define DEV_PAGE_SECTORS 8u
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of the disk model: where sectors lie and how long it takes to get there (geometry), and
- * what the drive remembers (cache). dev_hdd.c moves the arm. docs/devices.md has the physics.
+ * The parts of the disk model: where sectors lie and how long it takes to get there (geometry),
+ * what the drive remembers (cache), what it reads on (stream), what it does next (arm), and
+ * commands. docs/devices.md has the physics.
  */
 #ifndef LAB_DEV_HDD_H
 #define LAB_DEV_HDD_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "lab/dev_common.h"
 
 /* ---- geometry ---- */
 
@@ -64,7 +64,7 @@ uint64_t hdd_position_ns(const struct hdd_geometry *g, const struct hdd_arm *arm
 #define HDD_EXTENTS 256
 #define HDD_EXTENT_SECTORS 2048u
 
-struct hdd_segment { /* sectors [start, end) of the read cache; empty: start == end */
+struct hdd_segment {		   /* sectors [start, end) of the read cache; empty: start == end */
 	uint64_t start, end, used; /* used: number of the last use, for LRU */
 };
 
@@ -75,9 +75,9 @@ struct hdd_segment { /* sectors [start, end) of the read cache; empty: start == 
 struct hdd_stream {
 	bool on;
 	uint32_t segment;
-	uint64_t sector;   /* passes under the head at start_ns */
+	uint64_t sector; /* passes under the head at start_ns */
 	uint64_t start_ns;
-	uint64_t limit;	   /* reading on ends before this sector */
+	uint64_t limit; /* reading on ends before this sector */
 };
 
 struct hdd_extent { /* sectors written to the cache and not yet to the medium */
@@ -109,6 +109,58 @@ bool hdd_cache_is_dirty(const struct hdd_cache *c, uint64_t sector, uint32_t nr_
 bool hdd_cache_has_room(const struct hdd_cache *c, uint32_t nr_sectors);
 void hdd_cache_write(struct hdd_cache *c, const struct hdd_geometry *g, uint64_t sector,
 		     uint32_t nr_sectors, uint64_t now_ns);
-void hdd_cache_written(struct hdd_cache *c, uint32_t extent);
+/* The extent that was being written is on the medium. */
+void hdd_cache_written(struct hdd_cache *c);
+
+/* ---- the drive ---- */
+
+#define HDD_DEPTH_MAX 32
+#define HDD_READ_AHEAD_SECTORS 768 /* beyond the last sector asked for */
+
+struct hdd_waiting { /* for the arm */
+	struct lab_cmd *cmd;
+	struct hdd_place place;
+};
+
+struct hdd {
+	struct lab_device dev;
+	struct hdd_geometry geo;
+	struct hdd_cache cache;
+	struct hdd_stream stream;
+	struct hdd_arm arm; /* where the stream is off */
+	struct dev_gate gate;
+	bool write_cache;
+
+	struct hdd_waiting queue[HDD_DEPTH_MAX]; /* in order of arrival */
+	uint32_t nr_queued;
+	struct dev_fifo no_room;  /* writes that the cache cannot take yet */
+	struct lab_cmd *flushing; /* a flush, or a write before which one goes */
+	bool draining;
+	uint64_t quiet_from_ns;
+	struct lab_event quiet;
+
+	struct lab_event arm_done;
+	bool busy;
+	struct lab_cmd *serving; /* NULL while busy: an extent */
+	uint64_t link_free_ns;
+};
+
+/* ---- stream ---- */
+
+/* First sector that the stream has not read by now. */
+uint64_t hdd_stream_at(const struct hdd *h, uint64_t now);
+/* Brings the read cache up to date with what has passed under the head; returns the same. */
+uint64_t hdd_stream_update(struct hdd *h, uint64_t now);
+void hdd_stream_stop(struct hdd *h, uint64_t now);
+/* Reading on goes further than before, beyond `end`. */
+void hdd_stream_extend(struct hdd *h, uint64_t end, uint64_t now);
+/* Has the stream read the start of this command, and goes on to its end? at: hdd_stream_at(). */
+bool hdd_on_stream(const struct hdd *h, const struct lab_cmd *cmd, uint64_t at);
+
+/* ---- arm ---- */
+
+/* If the arm is free and something is worth moving it for, starts that; arm_done fires at its end.
+ */
+void hdd_arm_next(struct hdd *h, uint64_t now);
 
 #endif

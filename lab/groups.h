@@ -15,7 +15,7 @@
 struct lab_group_spec {
 	char *path; /* "a/b"; "" is the root */
 	struct weir_group_attr attr;
-	bool weight_set; /* by a job or the INI */
+	bool weight_set;	 /* by a job or the INI */
 	const char *weight_file; /* where, for the message when two places disagree */
 	int weight_line;
 };
@@ -24,6 +24,8 @@ struct lab_group_spec {
 struct lab_groups {
 	struct lab_group_spec *group;
 	unsigned int nr;
+	unsigned int *by_path; /* indices sorted by path, for lab_groups_find() */
+	struct fio_pool *pool; /* storage of all of the above */
 };
 
 /*
@@ -39,7 +41,10 @@ void lab_groups_free(struct lab_groups *groups);
 /* Index of a path, or -1. */
 int lab_groups_find(const struct lab_groups *groups, const char *path);
 
-/* "rbps=1048576 wiops=max", an optional MAJ:MIN before it. floor: max is not accepted, 0 is none. */
+/*
+ * "rbps=1048576 wiops=max", an optional MAJ:MIN before it. floor: max is not accepted, 0 is none.
+ * On error -1, with what would be accepted in err.
+ */
 int lab_parse_rates(const char *text, bool floor, struct weir_rates *out, char *err,
 		    size_t err_bytes);
 

@@ -30,14 +30,23 @@ struct lab_bio {
 	uint32_t parts; /* split pieces not completed yet */
 };
 
+#define LAB_PLUG_MAX 128
+
 struct lab_host_config {
 	struct weir_config core;
 	uint64_t host_ns; /* CPU under the queue lock per scheduler call (insert, dispatch, complete) */
-	uint32_t plug;	  /* requests that a plug gathers before it flushes by itself */
+	uint32_t plug;	  /* requests that a plug gathers before it flushes by itself: 1..LAB_PLUG_MAX */
+	/* What the core or its policy has to say to the operator; may be NULL. */
+	void (*note)(void *priv, const char *text);
+	void *note_priv;
 };
+
+/* Defaults that fit the device: its profile, its depth, requests no larger than it takes. */
+void lab_host_config_init(struct lab_host_config *cfg, const struct lab_device_info *info);
 
 struct lab_host;
 
+/* cfg->core.max_sectors is lowered to what the device takes. */
 struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 			      const struct lab_host_config *cfg, const struct weir_policy *policy,
 			      const uint64_t *tunables, char *err, size_t err_bytes);
@@ -60,5 +69,28 @@ bool lab_host_congested(struct lab_host *h, struct weir_group *g, enum weir_dir 
 /* Calls fn once when g is no longer congested (at once, from an event, if it is not). */
 void lab_host_wait_uncongested(struct lab_host *h, struct weir_group *g, enum weir_dir dir,
 			       struct lab_event *ev);
+
+/* From now on everything goes to the device as fast as that takes it, past limits and shares. */
+void lab_host_drain(struct lab_host *h, uint64_t now_ns);
+/* Bios submitted and not done. */
+uint64_t lab_host_outstanding(const struct lab_host *h);
+
+/* Counters since the last reset. */
+struct lab_host_stats {
+	uint64_t commands;    /* completed by the device */
+	uint64_t splits;      /* pieces beyond the first of each bio */
+	uint64_t plug_merges; /* pieces that joined another one in a plug */
+	uint64_t bio_merges;  /* that joined a waiting request */
+	uint64_t rq_merges;   /* waiting requests that joined another one */
+	uint64_t admit_waits; /* pieces that had to wait for admission */
+	uint64_t flushes;     /* flush commands completed */
+	uint64_t flush_joins; /* flushes that rode along with another one */
+};
+void lab_host_read_stats(const struct lab_host *h, struct lab_host_stats *out);
+void lab_host_reset_stats(struct lab_host *h);
+
+struct lab_recording;
+/* The recording of this host's instance: its ring is emptied while the host works. NULL: no more. */
+void lab_host_set_recording(struct lab_host *h, struct lab_recording *rec);
 
 #endif

@@ -129,6 +129,10 @@ struct lab_jobs {
 	/* Options that were read and have no effect here: "file:line: option", each option once. */
 	char **ignored;
 	unsigned int nr_ignored;
+	/* Remarks that change no answer but should be seen: "file:line: text". */
+	char **note;
+	unsigned int nr_notes;
+	struct fio_pool *pool; /* storage of all of the above */
 };
 
 struct lab_jobs_options {

@@ -31,9 +31,9 @@ struct lab_cache_config {
 	uint64_t dirty_expire_ns;
 	uint64_t flush_interval_ns;
 	enum lab_charge charge;
-	bool barriers;		     /* journal commits end with a flush or FUA */
-	uint64_t copy_ns;	     /* CPU time of a page served from or copied into the cache */
-	uint64_t journal_sector;     /* where the journal lies, and how long it is */
+	bool barriers;		 /* journal commits end with a flush or FUA */
+	uint64_t copy_ns;	 /* CPU time of a page served from or copied into the cache */
+	uint64_t journal_sector; /* where the journal lies, and how long it is */
 	uint32_t journal_sectors;
 };
 
@@ -70,7 +70,7 @@ struct lab_fileop {
 	struct weir_ctx *ctx;
 	uint8_t ioprio_class, ioprio_level;
 	uint64_t offset, bytes; /* within the file's run; fsync: not looked at */
-	bool data_only; /* fsync: fdatasync, no journal commit unless the size changed */
+	bool data_only;		/* fsync: fdatasync, no journal commit unless the size changed */
 	void (*done)(struct lab_fileop *op, uint64_t now_ns);
 	void *owner;
 
@@ -86,7 +86,8 @@ void lab_file_write(struct lab_fileop *op, uint64_t now_ns);
 void lab_file_fsync(struct lab_fileop *op, uint64_t now_ns);
 /*
  * Direct I/O on the range begins: dirty pages are written now (without waiting for them), and
- * nothing of the range is cached afterwards. O(1) for a file without pages.
+ * nothing of the range is cached afterwards, but for pages that are in a bio just now and were
+ * dirtied again, or are being read. O(1) for a file without pages.
  */
 void lab_file_discard_range(struct lab_file *f, uint64_t offset, uint64_t bytes);
 

@@ -61,7 +61,10 @@ struct weir_group_stats {
 
 /* The node and all below it. O(subtree). */
 void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
-/* The node's own requests only. O(depth). */
+/*
+ * The node's own requests only: counters and entitlement. Waits, floor and latency stay those of the
+ * node, which only has one of each. O(depth).
+ */
 void weir_group_read_own_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
 
 enum weir_hist_kind {

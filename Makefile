@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A thin front of meson and ninja, with the commands that people type. `make help` lists them.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DEMO = sim examples/mysql-cluster.fio --device pcie-flash --policy noop,tpps,weir
+
+.PHONY: all help demo check bench fuzz install tidy format clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null && command -v ninja >/dev/null || \
+		{ echo "make: meson or ninja is missing; scripts/deps installs what the build needs" >&2; exit 1; }
+	@meson setup $(BUILD) -Dprefix=$(PREFIX)
+
+help:
+	@echo "make          build $(BUILD)/weir"
+	@echo "make demo     install what the build needs, build, compare three policies"
+	@echo "make check    all tests with gcc, with clang and sanitizers, and the linters"
+	@echo "make bench    speed of the core and of the lab, as ratios"
+	@echo "make fuzz     fuzz the parsers, FUZZ_SECONDS=60 each"
+	@echo "make install  into PREFIX=$(PREFIX), below DESTDIR if that is set"
+	@echo "make tidy     clang-tidy and cppcheck only"
+	@echo "make format   clang-format over all sources"
+	@echo "make clean    remove the build directories"
+
+demo:
+	@scripts/deps build
+	@$(MAKE) --no-print-directory all >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+	@$(BUILD)/weir $(DEMO)
+
+check:
+	@scripts/deps check
+	@scripts/check
+
+bench: all
+	@bench/run $(BUILD)
+
+fuzz:
+	@scripts/deps check
+	@scripts/fuzz $(or $(FUZZ_SECONDS),60)
+
+install: all
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@ninja -C $(BUILD)
+	@meson install -C $(BUILD) --no-rebuild
+
+tidy:
+	@scripts/deps check
+	@scripts/lint
+
+format:
+	@git ls-files '*.[ch]' | xargs clang-format -i
+
+clean:
+	@rm -rf $(BUILD) build-*

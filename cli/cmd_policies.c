@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * weir policies: what there is, and the tunables of each. All of it comes from the policies' own
+ * tables, so it cannot be out of date.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/bad_option.h"
+#include "cli/cli.h"
+#include "cli/parse_args.h"
+#include "lab/report.h"
+#include "lab/sim_units.h"
+
+struct policies {
+	const char *name, *extra;
+	bool json;
+};
+
+static const struct argp_option options[] = {
+	{"json", 'j', NULL, 0, "one JSON object instead of the table", 0},
+	{0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct policies *args = state->input;
+
+	switch (key) {
+	case 'j':
+		args->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (args->name) {
+			args->extra = arg;
+			return EINVAL;
+		}
+		args->name = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- tables ---- */
+
+static void print_list(void)
+{
+	const struct weir_policy_info *info;
+	unsigned int n;
+
+	for (n = 0; weir_policy_at(n); n++) {
+		info = weir_policy_info(weir_policy_at(n));
+		printf("%-12s %s\n", info->name, info->help);
+	}
+	printf("\nTunables: weir policies NAME. Use: weir sim JOB.fio --policy NAME:TUNABLE=VALUE\n");
+}
+
+static void print_one(const struct weir_policy_info *info)
+{
+	const struct weir_tunable *t = info->tunables;
+	char def[LAB_TEXT_BYTES], min[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES], range[2 * LAB_TEXT_BYTES];
+
+	printf("%s: %s\n\n", info->name, info->help);
+	if (!t || !t->name) {
+		puts("It has no tunables.");
+		return;
+	}
+	printf("%-20s %-8s %-10s %-18s %s\n", "tunable", "unit", "default", "range", "");
+	for (; t->name; t++) {
+		lab_format_value(def, t->def, t->unit);
+		snprintf(range, sizeof(range), "%s..%s", lab_format_value(min, t->min, t->unit),
+			 lab_format_value(max, t->max, t->unit));
+		printf("%-20s %-8s %-10s %-18s", t->name, weir_unit_name(t->unit), def, range);
+		if (strlen(t->help) <= REPORT_COLUMNS - 60)
+			printf(" %s\n", t->help);
+		else
+			printf("\n    %s\n", t->help);
+	}
+}
+
+/* ---- JSON ---- */
+
+static json_t *policy_json(const struct weir_policy_info *info)
+{
+	const struct weir_tunable *t = info->tunables;
+	json_t *list = json_array();
+
+	for (; t && t->name; t++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name, "unit",
+					weir_unit_name(t->unit), "default", (json_int_t)t->def,
+					"min", (json_int_t)t->min, "max", (json_int_t)t->max,
+					"help", t->help));
+	return json_pack("{s:s, s:s, s:o}", "name", info->name, "help", info->help, "tunables",
+			 list);
+}
+
+static int print_json(const struct weir_policy *only)
+{
+	json_t *list = json_array(), *root;
+	unsigned int n;
+	int failed;
+
+	for (n = 0; weir_policy_at(n); n++)
+		if (!only || weir_policy_at(n) == only)
+			json_array_append_new(list,
+					      policy_json(weir_policy_info(weir_policy_at(n))));
+	root = json_pack("{s:s, s:o}", "weir version", WEIR_VERSION, "policies", list);
+	failed = !root || json_dumpf(root, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(root);
+	return failed ? CLI_USAGE : CLI_DONE;
+}
+
+static int unknown(const char *name)
+{
+	unsigned int n;
+
+	fprintf(stderr, "weir policies: %s: accepted are", name);
+	for (n = 0; weir_policy_at(n); n++)
+		fprintf(stderr, "%s %s", n ? "," : "", weir_policy_info(weir_policy_at(n))->name);
+	fputc('\n', stderr);
+	return CLI_USAGE;
+}
+
+int cmd_policies(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options, parse,
+		"[NAME]", "Lists the policies, or the tunables of one.",
+		NULL,	 NULL,
+		NULL,
+	};
+	const struct weir_policy *only = NULL;
+	struct policies args = {.json = false};
+
+	if (cli_printed_help(&argp, argc, argv))
+		return CLI_DONE;
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &args)) {
+		if (!args.extra)
+			return cli_bad_option(argc, argv, options);
+		fprintf(stderr, "weir policies: %s: accepted is one name\n", args.extra);
+		return CLI_USAGE;
+	}
+	if (args.name) {
+		only = weir_policy_find(args.name);
+		if (!only)
+			return unknown(args.name);
+	}
+	if (args.json)
+		return print_json(only);
+	if (only)
+		print_one(weir_policy_info(only));
+	else
+		print_list();
+	return CLI_DONE;
+}

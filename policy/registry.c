@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The policies that are built in, in the order in which every list shows them. */
+#include "core/spi.h"
+
+static const struct weir_policy *const policies[] = {
+	&weir_policy_noop,
+	&weir_policy_deadline,
+	&weir_policy_tpps,
+	&weir_policy_weir,
+};
+
+#define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+/* No libc here, and names are a few bytes. */
+static bool same_name(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+const struct weir_policy *weir_policy_at(unsigned int n)
+{
+	return n < NR_POLICIES ? policies[n] : NULL;
+}
+
+const struct weir_policy *weir_policy_find(const char *name)
+{
+	unsigned int n;
+
+	for (n = 0; n < NR_POLICIES; n++)
+		if (same_name(policies[n]->info.name, name))
+			return policies[n];
+	return NULL;
+}
+
+const struct weir_policy_info *weir_policy_info(const struct weir_policy *p)
+{
+	return &p->info;
+}
+
+int weir_tunable_find(const struct weir_policy *p, const char *name)
+{
+	const struct weir_tunable *t = p->info.tunables;
+	int n;
+
+	for (n = 0; t[n].name; n++)
+		if (same_name(t[n].name, name))
+			return n;
+	return -WEIR_ENOENT;
+}
+
+const char *weir_unit_name(enum weir_unit unit)
+{
+	static const char *const names[] = {
+		[WEIR_UNIT_BOOL] = "0/1", [WEIR_UNIT_COUNT] = "count", [WEIR_UNIT_PERCENT] = "%",
+		[WEIR_UNIT_BYTES] = "B",  [WEIR_UNIT_NS] = "ns",       [WEIR_UNIT_US] = "us",
+		[WEIR_UNIT_MS] = "ms",
+	};
+
+	return (unsigned int)unit < sizeof(names) / sizeof(names[0]) ? names[unit] : "?";
+}

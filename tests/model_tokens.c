@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ceilings as exact arithmetic: see model_tokens.h. */
+#include "tests/model_tokens.h"
+
+#define NS_PER_S 1000000000
+
+static __int128 floor_div(__int128 n, __int128 d)
+{
+	__int128 quotient = n / d;
+
+	return quotient * d > n ? quotient - 1 : quotient;
+}
+
+void model_bucket_init(struct model_bucket *b, uint64_t now)
+{
+	b->rate = WEIR_UNLIMITED;
+	b->at_ns = now;
+	b->level = 0;
+}
+
+static void refill(struct model_bucket *b, uint64_t now)
+{
+	__int128 most = -(__int128)b->rate * MODEL_SLACK_NS;
+
+	b->level -= (__int128)b->rate * (now - b->at_ns);
+	if (b->level < most)
+		b->level = most;
+	b->at_ns = now;
+}
+
+void model_bucket_set_rate(struct model_bucket *b, uint64_t rate, uint64_t now)
+{
+	__int128 time_ns = -MODEL_SLACK_NS;
+
+	if (rate == b->rate)
+		return;
+	if (rate == WEIR_UNLIMITED) {
+		model_bucket_init(b, now);
+		return;
+	}
+	if (b->rate != WEIR_UNLIMITED) {
+		refill(b, now);
+		time_ns = floor_div(b->level, b->rate);
+		if (time_ns > 0)
+			time_ns = time_ns * b->rate / rate;
+	}
+	b->rate = rate;
+	b->at_ns = now;
+	b->level = time_ns * rate;
+}
+
+void model_bucket_charge(struct model_bucket *b, uint64_t amount, uint64_t now)
+{
+	if (b->rate == WEIR_UNLIMITED)
+		return;
+	refill(b, now);
+	b->level += (__int128)amount * NS_PER_S;
+	if (b->level > (__int128)b->rate * MODEL_DEBT_NS)
+		b->level = (__int128)b->rate * MODEL_DEBT_NS;
+}
+
+bool model_bucket_may(struct model_bucket *b, uint64_t before, uint64_t now)
+{
+	if (b->rate == WEIR_UNLIMITED)
+		return true;
+	refill(b, now);
+	return b->level + (__int128)before * NS_PER_S <= b->rate;
+}

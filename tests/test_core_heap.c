@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * core/heap.h against a plain array that is searched: random pushes, updates and removals with many
+ * equal keys, with keys across the wrap of the clock, and at every size up to a few hundred.
+ */
+#include "tests/util_host.h"
+
+#include "core/heap.h"
+
+#define ITEMS 300
+
+struct thing {
+	struct weir_heap_item item;
+	uint64_t key;
+	bool in;
+};
+
+struct fixture {
+	struct util_memory memory;
+	struct weir_host host;
+	struct weir_heap heap;
+	struct thing thing[ITEMS];
+	uint32_t nr_in;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	uint32_t i;
+
+	assert_non_null(f);
+	f->host = (struct weir_host){.alloc = util_alloc, .free = util_free, .priv = &f->memory};
+	/* Orders that are not the indices, each once. */
+	for (i = 0; i < ITEMS; i++)
+		weir_heap_item_init(&f->thing[i].item, i * 7 % ITEMS);
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	weir_heap_free(&f->heap, &f->host);
+	assert_int_equal(f->memory.bytes, 0);
+	free(f);
+	return 0;
+}
+
+static bool before(const struct thing *a, const struct thing *b)
+{
+	if (a->key != b->key)
+		return (int64_t)(a->key - b->key) < 0;
+	return a->item.order < b->item.order;
+}
+
+static struct thing *smallest(struct fixture *f)
+{
+	struct thing *best = NULL;
+	uint32_t i;
+
+	for (i = 0; i < ITEMS; i++)
+		if (f->thing[i].in && (!best || before(&f->thing[i], best)))
+			best = &f->thing[i];
+	return best;
+}
+
+static void check(struct fixture *f)
+{
+	struct thing *best = smallest(f);
+	uint32_t i;
+
+	assert_int_equal(f->heap.nr, f->nr_in);
+	assert_ptr_equal(weir_heap_min(&f->heap), best ? &best->item : NULL);
+	if (best)
+		assert_int_equal(weir_heap_min_key(&f->heap), best->key);
+	for (i = 0; i < ITEMS; i++) {
+		struct thing *t = &f->thing[i];
+
+		assert_int_equal(weir_heap_has(&t->item), t->in);
+		if (!t->in)
+			continue;
+		assert_true(t->item.at < f->heap.nr);
+		assert_ptr_equal(f->heap.entry[t->item.at].item, &t->item);
+	}
+}
+
+static void push(struct fixture *f, struct thing *t, uint64_t key)
+{
+	t->key = key;
+	t->in = true;
+	f->nr_in++;
+	weir_heap_push(&f->heap, &t->item, key);
+}
+
+static void drop(struct fixture *f, struct thing *t)
+{
+	t->in = false;
+	f->nr_in--;
+	weir_heap_remove(&f->heap, &t->item);
+}
+
+/* range small: many equal keys. base near 2^64: keys wrap. */
+static void random_calls(struct fixture *f, uint64_t base, uint64_t range)
+{
+	uint64_t seed = base + range;
+	unsigned int n;
+
+	assert_int_equal(weir_heap_reserve(&f->heap, &f->host, ITEMS), 0);
+	for (n = 0; n < 20000; n++) {
+		struct thing *t = &f->thing[util_below(&seed, ITEMS)];
+		uint64_t key = base + util_below(&seed, range);
+
+		if (!t->in) {
+			push(f, t, key);
+		} else if (util_below(&seed, 2)) {
+			t->key = key;
+			weir_heap_update(&f->heap, &t->item, key);
+		} else {
+			drop(f, t);
+		}
+		if (n % 8 == 0 || f->nr_in < 8)
+			check(f);
+	}
+	while (f->nr_in) {
+		check(f);
+		drop(f, smallest(f));
+	}
+}
+
+static void many_equal_keys(void **state)
+{
+	random_calls(*state, 1000, 5);
+}
+
+static void few_equal_keys(void **state)
+{
+	random_calls(*state, 0, UINT64_C(1) << 40);
+}
+
+static void keys_wrap(void **state)
+{
+	random_calls(*state, UINT64_MAX - 500, 1000);
+}
+
+static void sorts_at_every_size(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t seed = 3;
+	uint32_t size, i;
+
+	assert_int_equal(weir_heap_reserve(&f->heap, &f->host, ITEMS), 0);
+	for (size = 1; size <= ITEMS; size += size < 30 ? 1 : 27) {
+		for (i = 0; i < size; i++)
+			push(f, &f->thing[i], util_below(&seed, size));
+		for (i = 0; i < size; i++) {
+			assert_ptr_equal(weir_heap_min(&f->heap), &smallest(f)->item);
+			drop(f, smallest(f));
+		}
+		assert_null(weir_heap_min(&f->heap));
+	}
+}
+
+/* Room doubles, what is inside stays, and a refused reservation changes nothing. */
+static void reserve(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t i, room;
+
+	for (i = 0; i < 9; i++) {
+		assert_int_equal(weir_heap_reserve(&f->heap, &f->host, i + 1), 0);
+		push(f, &f->thing[i], 100 - i);
+		check(f);
+	}
+	assert_int_equal(f->heap.room, 16);
+	assert_int_equal(f->memory.bytes, 16 * sizeof(struct weir_heap_entry));
+	room = f->heap.room;
+	f->memory.fail_at = f->memory.calls + 1;
+	assert_int_equal(weir_heap_reserve(&f->heap, &f->host, room), 0);
+	assert_int_equal(weir_heap_reserve(&f->heap, &f->host, room + 1), -WEIR_ENOMEM);
+	assert_int_equal(f->heap.room, room);
+	check(f);
+	while (f->nr_in)
+		drop(f, smallest(f));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(many_equal_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_equal_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(keys_wrap, setup, teardown),
+		cmocka_unit_test_setup_teardown(sorts_at_every_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(reserve, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
