@@ -57,13 +57,15 @@ static void print_list(void)
 		info = weir_policy_info(weir_policy_at(n));
 		printf("%-12s %s\n", info->name, info->help);
 	}
-	printf("\nTunables: weir policies NAME. Use: weir sim JOB.fio --policy NAME:TUNABLE=VALUE\n");
+	printf("\nTunables: weir policies NAME. Use: weir sim JOB.fio --policy "
+	       "NAME:TUNABLE=VALUE\n");
 }
 
 static void print_one(const struct weir_policy_info *info)
 {
 	const struct weir_tunable *t = info->tunables;
-	char def[LAB_TEXT_BYTES], min[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES], range[2 * LAB_TEXT_BYTES];
+	char def[LAB_TEXT_BYTES], min[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES],
+		range[2 * LAB_TEXT_BYTES];
 
 	printf("%s: %s\n\n", info->name, info->help);
 	if (!t || !t->name) {
@@ -91,11 +93,11 @@ static json_t *policy_json(const struct weir_policy_info *info)
 	json_t *list = json_array();
 
 	for (; t && t->name; t++)
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name, "unit",
-					weir_unit_name(t->unit), "default", (json_int_t)t->def,
-					"min", (json_int_t)t->min, "max", (json_int_t)t->max,
-					"help", t->help));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name,
+						"unit", weir_unit_name(t->unit), "default",
+						(json_int_t)t->def, "min", (json_int_t)t->min,
+						"max", (json_int_t)t->max, "help", t->help));
 	return json_pack("{s:s, s:s, s:o}", "name", info->name, "help", info->help, "tunables",
 			 list);
 }
@@ -131,10 +133,8 @@ static int unknown(const char *name)
 int cmd_policies(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse,
-		"[NAME]", "Lists the policies, or the tunables of one.",
-		NULL,	 NULL,
-		NULL,
+		options, parse, "[NAME]", "Lists the policies, or the tunables of one.",
+		NULL,	 NULL,	NULL,
 	};
 	const struct weir_policy *only = NULL;
 	struct policies args = {.json = false};

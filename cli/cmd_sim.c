@@ -34,10 +34,12 @@ struct options {
 
 static const struct argp_option options[] = {
 	{"device", 'd', "D[,D..]", 0,
-	 "device model with its options, as in weir-devices(1): ssd, pcie-flash:stall=0 (default ssd)",
+	 "device model with its options, as in weir-devices(1): ssd, pcie-flash:stall=0 (default "
+	 "ssd)",
 	 0},
 	{"policy", 'p', "P[,P..]", 0,
-	 "policies with their tunables, as in weir-policies(1): weir, deadline:fifo_batch=8; or all "
+	 "policies with their tunables, as in weir-policies(1): weir, deadline:fifo_batch=8; or "
+	 "all "
 	 "(default weir)",
 	 0},
 	{"groups", 'g', "FILE", 0, "INI file with attributes of groups, named as in cgroup v2", 0},
@@ -102,8 +104,8 @@ static void add_devices(struct options *o, const char *list)
 {
 	char *copy = need(strdup(list)), *at, *next;
 
-	o->device_text = need(realloc(o->device_text,
-				      (o->nr_device_texts + 1) * sizeof(*o->device_text)));
+	o->device_text =
+		need(realloc(o->device_text, (o->nr_device_texts + 1) * sizeof(*o->device_text)));
 	o->device_text[o->nr_device_texts++] = copy;
 	for (at = copy; at; at = next) {
 		next = strchr(at, ',');
@@ -133,7 +135,8 @@ static bool parse_runtime(struct options *o, const char *text)
 	if (o->runtime_ns && o->runtime_ns <= RUNTIME_MAX_S * NS_PER_S)
 		return true;
 	snprintf(o->err, ERR_BYTES,
-		 "--runtime: %s: accepted is a time from 1ns to 1000000s; without a unit it is seconds",
+		 "--runtime: %s: accepted is a time from 1ns to 1000000s; without a unit it is "
+		 "seconds",
 		 text);
 	return false;
 }
@@ -230,7 +233,8 @@ static struct lab_jobs *read_jobs(struct options *o, struct lab_builtin *builtin
 	return jobs;
 }
 
-/* All policies on all devices. Returns how many runs there are in `run`; less than all: an error. */
+/* All policies on all devices. Returns how many runs there are in `run`; less than all: an error.
+ */
 static unsigned int run_all(struct options *o, struct lab_sim_spec *spec,
 			    struct lab_sim_result **run, bool *stuck)
 {
@@ -308,7 +312,8 @@ int cmd_sim(int argc, char **argv)
 		options,
 		parse,
 		"JOB.fio...",
-		"Runs fio jobs against a modelled device in virtual time, policy by policy, and says "
+		"Runs fio jobs against a modelled device in virtual time, policy by policy, and "
+		"says "
 		"what each group got and why it waited.\v",
 		NULL,
 		help_text,

@@ -254,7 +254,8 @@ bool host_dispatch_one(struct lab_host *h, uint64_t now_ns)
 		start(h, weir_container_of(rq, struct host_rq, rq), now_ns);
 		return true;
 	}
-	/* An earlier alarm is left alone: asking too early is harmless and cheaper than moving it. */
+	/* An earlier alarm is left alone: asking too early is harmless and cheaper than moving it.
+	 */
 	if (next.at_ns != WEIR_NEVER &&
 	    (!lab_event_pending(&h->kick) || h->kick.at_ns > next.at_ns))
 		lab_event_at(h->engine, &h->kick, next.at_ns);
@@ -402,7 +403,7 @@ struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 	if (h->weir)
 		return h;
 	if (!wrong)
-		wrong = code == -WEIR_ERANGE  ? "a tunable of the policy is out of range"
+		wrong = code == -WEIR_ERANGE   ? "a tunable of the policy is out of range"
 			: code == -WEIR_ENOMEM ? "out of memory"
 					       : "settings of the block layer are out of range";
 	snprintf(err, err_bytes, "%s", wrong);

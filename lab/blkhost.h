@@ -33,9 +33,9 @@ struct host_work {
  */
 struct host_rq {
 	struct lab_host *host;
-	struct lab_bio *bio;	/* NULL: a flush, see blkhost_flush.c */
-	struct host_rq *next;	/* free list, or the queue for admission */
-	struct host_rq *chain;	/* absorbed by this one, or by the same one as this */
+	struct lab_bio *bio;   /* NULL: a flush, see blkhost_flush.c */
+	struct host_rq *next;  /* free list, or the queue for admission */
+	struct host_rq *chain; /* absorbed by this one, or by the same one as this */
 	struct host_rq *chain_tail;
 	bool admitted;
 	struct host_work work;
@@ -52,7 +52,7 @@ struct host_queue {
 };
 
 struct host_flush {
-	struct host_rq *rq; /* waiting or in the device; NULL: none */
+	struct host_rq *rq;			/* waiting or in the device; NULL: none */
 	struct lab_bio *covered, *covered_tail; /* end with rq */
 	struct lab_bio *later, *later_tail;	/* came when rq was in the device: need the next */
 };

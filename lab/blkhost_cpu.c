@@ -52,8 +52,7 @@ void host_cpu_init(struct lab_host *h)
 	h->dispatch.call = HOST_DISPATCH;
 }
 
-void host_cpu_call(struct lab_host *h, struct host_work *work, enum host_call call,
-		   uint64_t now_ns)
+void host_cpu_call(struct lab_host *h, struct host_work *work, enum host_call call, uint64_t now_ns)
 {
 	work->call = call;
 	work->next = NULL;

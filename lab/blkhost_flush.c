@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Flush sequences on a device with a volatile write cache: a flush goes before the data
- * (PREFLUSH), the data itself may have to reach the medium (FUA, which devices do by themselves), or
- * there is only a flush.
+ * (PREFLUSH), the data itself may have to reach the medium (FUA, which devices do by themselves),
+ * or there is only a flush.
  *
  * A flush makes durable what had completed when the device began with it. So whoever asks while the
  * group's flush still waits in the queue rides along; who asks later waits for the next one. One
- * flush of a group is under way at a time. Groups do not share flushes: each is charged for its own.
+ * flush of a group is under way at a time. Groups do not share flushes: each is charged for its
+ * own.
  *
  * A flush is never refused admission: there is one per group, and it must not wait behind the
  * group's data.

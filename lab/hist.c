@@ -95,7 +95,8 @@ double lab_lat_stddev_ns(const struct lab_lat *l)
 		mean = l->sum_ns / l->nr;
 		variance = l->sum_squares / l->nr - mean * mean;
 	}
-	/* Below 2^68, as latencies of more than 2^34 ns are not of interest; larger ones lose bits. */
+	/* Below 2^68, as latencies of more than 2^34 ns are not of interest; larger ones lose bits.
+	 */
 	if (variance >> (128 - 2 * fraction_bits))
 		return (double)root128(variance);
 	return (double)root128(variance << 2 * fraction_bits) / (1u << fraction_bits);

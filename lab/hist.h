@@ -58,7 +58,8 @@ void lab_lat_merge(struct lab_lat *into, const struct lab_lat *from);
 
 /* What a bucket stands for: its middle. */
 uint64_t lab_hist_value_ns(unsigned int index);
-/* The smallest value such that percent_micro (percent x 10^6) of all are not above it. 0: no values. */
+/* The smallest value such that percent_micro (percent x 10^6) of all are not above it. 0: no
+ * values. */
 uint64_t lab_lat_percentile_ns(const struct lab_lat *l, uint32_t percent_micro);
 double lab_lat_mean_ns(const struct lab_lat *l);
 /* Of the sample: over nr - 1. */

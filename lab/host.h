@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The lab's block layer: between the jobs (or the page cache) and a modelled device stands one weir
- * instance. It splits what is larger than a command, merges, asks the core for admission, dispatches
- * up to the device's queue depth and spends host_ns of CPU under the queue lock per scheduler call.
+ * instance. It splits what is larger than a command, merges, asks the core for admission,
+ * dispatches up to the device's queue depth and spends host_ns of CPU under the queue lock per
+ * scheduler call.
  */
 #ifndef LAB_HOST_H
 #define LAB_HOST_H
@@ -34,8 +35,10 @@ struct lab_bio {
 
 struct lab_host_config {
 	struct weir_config core;
-	uint64_t host_ns; /* CPU under the queue lock per scheduler call (insert, dispatch, complete) */
-	uint32_t plug;	  /* requests that a plug gathers before it flushes by itself: 1..LAB_PLUG_MAX */
+	uint64_t host_ns; /* CPU under the queue lock per scheduler call (insert, dispatch,
+			     complete) */
+	uint32_t plug; /* requests that a plug gathers before it flushes by itself: 1..LAB_PLUG_MAX
+			*/
 	/* What the core or its policy has to say to the operator; may be NULL. */
 	void (*note)(void *priv, const char *text);
 	void *note_priv;
@@ -61,7 +64,8 @@ struct lab_device *lab_host_device(struct lab_host *h);
  * order behind its group's others.
  */
 void lab_host_submit(struct lab_host *h, struct lab_bio *bio, uint64_t now_ns);
-/* Between plug and unplug bios gather and merge with each other before the core sees them. Nests. */
+/* Between plug and unplug bios gather and merge with each other before the core sees them. Nests.
+ */
 void lab_host_plug(struct lab_host *h);
 void lab_host_unplug(struct lab_host *h, uint64_t now_ns);
 /* Is the group's request pool congested (a flusher then moves on)? */
@@ -90,7 +94,8 @@ void lab_host_read_stats(const struct lab_host *h, struct lab_host_stats *out);
 void lab_host_reset_stats(struct lab_host *h);
 
 struct lab_recording;
-/* The recording of this host's instance: its ring is emptied while the host works. NULL: no more. */
+/* The recording of this host's instance: its ring is emptied while the host works. NULL: no more.
+ */
 void lab_host_set_recording(struct lab_host *h, struct lab_recording *rec);
 
 #endif

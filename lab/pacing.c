@@ -76,8 +76,8 @@ void lab_pacing_issued(struct lab_pacing *p, enum lab_job_dir dir, uint32_t byte
 	if (job->rate_bps[dir])
 		after_ns = weir_mul_div(d->bytes, WEIR_NS_PER_S, job->rate_bps[dir]);
 	if (job->rate_iops[dir])
-		after_ns = weir_max64(after_ns, weir_mul_div(d->ios, WEIR_NS_PER_S,
-							     job->rate_iops[dir]));
+		after_ns = weir_max64(after_ns,
+				      weir_mul_div(d->ios, WEIR_NS_PER_S, job->rate_iops[dir]));
 	d->due_ns = weir_add_sat(p->base_ns, after_ns);
 }
 

@@ -7,8 +7,8 @@
  * has exponential gaps of the same mean instead. Issuing never waits for earlier I/O because of a
  * rate (fio's io_submit_mode=offload), or depth and rate could not be had together.
  *
- * Think time comes after thinktime_blocks completions, or after thinktime_iotime of working: the job
- * issues nothing more, waits for what is in flight, and then for the think time.
+ * Think time comes after thinktime_blocks completions, or after thinktime_iotime of working: the
+ * job issues nothing more, waits for what is in flight, and then for the think time.
  */
 #ifndef LAB_PACING_H
 #define LAB_PACING_H

@@ -189,7 +189,8 @@ static bool next_sequential(struct lab_pattern *p, enum lab_job_dir dir, struct 
 	return fit(p, dir, at, out);
 }
 
-/* Random I/O of which some is sequential (percentage_random), or that stays for N I/Os (rw=..:N). */
+/* Random I/O of which some is sequential (percentage_random), or that stays for N I/Os (rw=..:N).
+ */
 static bool next_random_or_run(struct lab_pattern *p, enum lab_job_dir dir, struct lab_extent *out)
 {
 	struct lab_pattern_dir *d = &p->dir[dir];
@@ -217,7 +218,7 @@ enum lab_job_dir lab_pattern_dir(struct lab_pattern *p)
 		return p->write_next ? LAB_DIR_WRITE : LAB_DIR_TRIM;
 	if (p->mixed)
 		return lab_rng_below(&p->mix_rng, 100) < p->job->rwmixread ? LAB_DIR_READ
-									    : LAB_DIR_WRITE;
+									   : LAB_DIR_WRITE;
 	if (lab_job_does(p->job, LAB_DIR_READ))
 		return LAB_DIR_READ;
 	return lab_job_does(p->job, LAB_DIR_WRITE) ? LAB_DIR_WRITE : LAB_DIR_TRIM;

@@ -22,8 +22,8 @@ struct lab_extent {
 };
 
 struct lab_pattern_dir {
-	uint64_t align;	    /* random offsets are multiples of it */
-	uint64_t nr_blocks; /* of `align` bytes, in which an I/O may start */
+	uint64_t align;	      /* random offsets are multiples of it */
+	uint64_t nr_blocks;   /* of `align` bytes, in which an I/O may start */
 	uint32_t fixed_bytes; /* 0: sizes vary */
 	uint32_t percent_random;
 	uint32_t run_left; /* I/Os until the next new offset (rw=...:N) */

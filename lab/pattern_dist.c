@@ -62,7 +62,8 @@ static bool make_stretches(struct lab_ranks *r, uint64_t n)
 	return true;
 }
 
-/* log2 of the likelihood of ranks first..end-1: their number times that of the one in the middle. */
+/* log2 of the likelihood of ranks first..end-1: their number times that of the one in the middle.
+ */
 static int64_t zipf_log(uint64_t first, uint64_t end, uint32_t theta_micro)
 {
 	/* Twice the middle, counted from 1, so that it is an integer. */

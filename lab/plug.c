@@ -34,7 +34,8 @@ static bool try_join(struct lab_host *h, struct host_rq *into, struct host_rq *r
 	return true;
 }
 
-/* Inserts what has gathered. Submissions from within the core's calls do not exist: no recursion. */
+/* Inserts what has gathered. Submissions from within the core's calls do not exist: no recursion.
+ */
 static void flush_plug(struct lab_host *h, uint64_t now_ns)
 {
 	uint32_t i, nr = h->nr_plugged;

@@ -3,8 +3,8 @@
  * The JSON report: one object with an entry per policy and device in "runs". Jobs have fio's names
  * and units, so that fio's tools read them; docs/json.md describes every field.
  *
- * Numbers with a fraction are rounded to a fixed number of decimals before they are printed, so that
- * no compiler's last bit shows.
+ * Numbers with a fraction are rounded to a fixed number of decimals before they are printed, so
+ * that no compiler's last bit shows.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -53,7 +53,8 @@ static json_t *text(const char *s)
 	return o;
 }
 
-/* Six decimals, like fio's %f, rounded half up. Beyond 2^53 / 10^6 there are fewer digits anyway. */
+/* Six decimals, like fio's %f, rounded half up. Beyond 2^53 / 10^6 there are fewer digits anyway.
+ */
 static json_t *real(double x)
 {
 	const double scale = 1000000;
@@ -256,8 +257,7 @@ static json_t *job_options(const struct lab_job_result *r)
 
 static json_t *depth_levels(const struct lab_job_result *r)
 {
-	static const char *const names[LAB_DEPTH_LEVELS] = {"1",  "2",	"4",   "8",
-							    "16", "32", ">=64"};
+	static const char *const names[LAB_DEPTH_LEVELS] = {"1", "2", "4", "8", "16", "32", ">=64"};
 	json_t *o = json_object();
 	uint64_t sum = 0;
 	unsigned int i;
@@ -293,7 +293,8 @@ static json_t *latency_percent(const struct lab_lat *lat, uint64_t unit_ns)
 
 	for (i = 0; i < nr; i++) {
 		snprintf(name, sizeof(name), "%u", bounds[i]);
-		set(o, name, ratio(count_between(lat, from_ns, bounds[i] * unit_ns) * 100, lat->nr));
+		set(o, name,
+		    ratio(count_between(lat, from_ns, bounds[i] * unit_ns) * 100, lat->nr));
 		from_ns = bounds[i] * unit_ns;
 	}
 	if (last)

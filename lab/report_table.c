@@ -15,7 +15,7 @@ enum {
 	ROWS_MAX = 60, /* groups in a table; --json has them all */
 };
 
-static const char row_format[] = "%-14s %8s %8s %13s %6s %6s %6s %6s %6s %6s %s\n";
+static const char row_format[] = "%-14s %8s %8s %13s %6s %6s %6s %6s %6s %6s %s";
 
 void report_latency(struct lab_meter *const *meter, struct lab_lat *out)
 {
@@ -124,10 +124,17 @@ static void latency_columns(struct columns *c, const struct lab_lat *lat)
 	lab_format_ns(c->max, lat->max_ns);
 }
 
+/* Columns at the end may be empty: no blanks for them. */
 static void print_columns(FILE *out, const struct columns *c)
 {
-	fprintf(out, row_format, c->name, c->entitled, c->received, c->iops, c->rate, c->mean,
-		c->p50, c->p99, c->p999, c->max, c->wait);
+	char line[512];
+	int bytes;
+
+	bytes = snprintf(line, sizeof(line), row_format, c->name, c->entitled, c->received, c->iops,
+			 c->rate, c->mean, c->p50, c->p99, c->p999, c->max, c->wait);
+	while (bytes > 0 && line[bytes - 1] == ' ')
+		bytes--;
+	fprintf(out, "%.*s\n", bytes, line);
 }
 
 static void group_row(FILE *out, const struct lab_phase_result *p, const struct lab_group_result *g)
@@ -152,10 +159,12 @@ static void group_row(FILE *out, const struct lab_phase_result *p, const struct 
 
 static void group_rows(FILE *out, const struct lab_phase_result *p)
 {
+	const struct columns heads = {"group", "entitled", "received",	"IOPS r/w",
+				      "MB/s",  "mean",	   "p50",	"p99",
+				      "p99.9", "max",	   "waited for"};
 	unsigned int i, shown = 0, left = 0;
 
-	fprintf(out, row_format, "group", "entitled", "received", "IOPS r/w", "MB/s", "mean", "p50",
-		"p99", "p99.9", "max", "waited for");
+	print_columns(out, &heads);
 	for (i = 1; i < p->nr_groups; i++) {
 		if (lab_group_is_quiet(&p->group[i]))
 			continue;
@@ -215,12 +224,13 @@ static void job_row(FILE *out, const struct lab_job_result *j)
 
 static void job_rows(FILE *out, const struct lab_sim_result *r, int phase)
 {
+	const struct columns heads = {"job", "",    "",	     "IOPS r/w", "MB/s", "mean",
+				      "p50", "p99", "p99.9", "max",	 ""};
 	unsigned int i, shown = 0;
 
 	if (!jobs_are_of_interest(r, phase))
 		return;
-	fprintf(out, row_format, "job", "", "", "IOPS r/w", "MB/s", "mean", "p50", "p99", "p99.9",
-		"max", "");
+	print_columns(out, &heads);
 	for (i = 0; i < r->nr_jobs && shown < ROWS_MAX; i++) {
 		if (!in_phase(&r->job[i], phase))
 			continue;
@@ -255,25 +265,36 @@ static bool has_floor(const struct weir_group_attr *a)
 	       a->low.iops[WEIR_WRITE];
 }
 
+/* "1.20 MB/s and 337 IOPS", whichever there is. */
+static void deficit_text(char *buf, size_t bytes, uint64_t bytes_per_s, uint64_t ios_per_s)
+{
+	char rate[LAB_TEXT_BYTES], ios[LAB_TEXT_BYTES];
+
+	lab_format_rate(rate, bytes_per_s);
+	lab_format_count(ios, ios_per_s);
+	snprintf(buf, bytes, "%s%s%s%s%s", bytes_per_s ? rate : "", bytes_per_s ? " MB/s" : "",
+		 bytes_per_s && ios_per_s ? " and " : "", ios_per_s ? ios : "",
+		 ios_per_s ? " IOPS" : "");
+}
+
 static void floor_line(FILE *out, const struct lab_phase_result *p,
 		       const struct lab_group_result *g)
 {
 	const struct weir_group_stats *s = &g->stats;
-	char bytes[2][LAB_TEXT_BYTES], ios[2][LAB_TEXT_BYTES];
-	bool device = s->floor_deficit_device_bytes || s->floor_deficit_device_ios;
-	bool demand = s->floor_deficit_demand_bytes || s->floor_deficit_demand_ios;
+	char device[64], demand[64];
+	uint64_t span_ns = p->measured_ns;
 
 	if (!has_floor(&g->attr))
 		return;
-	fprintf(out, "%s: floor %s", g->path, device ? "missed" : "met");
-	lab_format_rate(bytes[0], lab_per_second(s->floor_deficit_device_bytes, p->measured_ns));
-	lab_format_count(ios[0], lab_per_second(s->floor_deficit_device_ios, p->measured_ns));
-	lab_format_rate(bytes[1], lab_per_second(s->floor_deficit_demand_bytes, p->measured_ns));
-	lab_format_count(ios[1], lab_per_second(s->floor_deficit_demand_ios, p->measured_ns));
-	if (device)
-		fprintf(out, "; does not fit the device: %s MB/s, %s IOPS short", bytes[0], ios[0]);
-	if (demand)
-		fprintf(out, "; not asked for: %s MB/s, %s IOPS", bytes[1], ios[1]);
+	deficit_text(device, sizeof(device), lab_per_second(s->floor_deficit_device_bytes, span_ns),
+		     lab_per_second(s->floor_deficit_device_ios, span_ns));
+	deficit_text(demand, sizeof(demand), lab_per_second(s->floor_deficit_demand_bytes, span_ns),
+		     lab_per_second(s->floor_deficit_demand_ios, span_ns));
+	fprintf(out, "%s: floor %s", g->path, *device ? "missed, " : "met");
+	if (*device)
+		fprintf(out, "%s do not fit the device", device);
+	if (*demand)
+		fprintf(out, "; %s were not asked for", demand);
 	fputc('\n', out);
 }
 
@@ -284,8 +305,8 @@ static void target_line(FILE *out, const struct lab_group_result *g)
 
 	if (!g->attr.latency_target_ns)
 		return;
-	fprintf(out, "%s: p90 above its target of %s in %" PRIu64 " of %" PRIu64 " periods", g->path,
-		lab_format_ns(target, g->attr.latency_target_ns), s->latency_missed,
+	fprintf(out, "%s: p90 above its target of %s in %" PRIu64 " of %" PRIu64 " periods",
+		g->path, lab_format_ns(target, g->attr.latency_target_ns), s->latency_missed,
 		s->latency_periods);
 	if (g->blocker)
 		fprintf(out, "; in the way: %s", *g->blocker ? g->blocker : "the root group");
@@ -302,9 +323,9 @@ static void demand_line(FILE *out, const struct lab_phase_result *p)
 	for (i = 1; i < p->nr_groups && used < sizeof(text) - 1; i++) {
 		if (lab_group_is_quiet(&p->group[i]) || !lab_demand_limited(p, &p->group[i]))
 			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 used ? ", " : "asked for less than their share: ",
-					 p->group[i].path);
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "%s%s",
+			used ? ", " : "asked for less than their share: ", p->group[i].path);
 	}
 	if (used)
 		report_wrapped(out, text);
@@ -325,6 +346,24 @@ static void print_phase(FILE *out, const struct lab_sim_result *r, const struct 
 	}
 }
 
+/* "(test1 and 3 more)": whose phase it is. */
+static void phase_jobs(char *buf, size_t bytes, const struct lab_sim_result *r, int phase)
+{
+	const char *first = NULL;
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < r->nr_jobs; i++) {
+		if (!in_phase(&r->job[i], phase))
+			continue;
+		if (!nr++)
+			first = r->job[i].job->name;
+	}
+	if (nr > 1)
+		snprintf(buf, bytes, "%.24s and %u more", first, nr - 1);
+	else
+		snprintf(buf, bytes, "%.24s", first ? first : "");
+}
+
 static void cache_line(FILE *out, const struct lab_sim_result *r)
 {
 	const struct lab_cache_stats *c = &r->cache;
@@ -341,7 +380,7 @@ static void cache_line(FILE *out, const struct lab_sim_result *r)
 
 static void print_run(FILE *out, const struct lab_sim_result *r)
 {
-	char span[LAB_TEXT_BYTES];
+	char span[LAB_TEXT_BYTES], jobs[48];
 	unsigned int i;
 
 	if (r->nr_phases <= 1)
@@ -352,8 +391,9 @@ static void print_run(FILE *out, const struct lab_sim_result *r)
 	if (r->nr_phases <= 1)
 		print_phase(out, r, &r->whole, -1);
 	for (i = 0; r->nr_phases > 1 && i < r->nr_phases; i++) {
-		fprintf(out, "%s%s on %s, phase %u of %u, %s measured, seed %" PRIu64 "\n",
-			i ? "\n" : "", r->label, r->device, i + 1, r->nr_phases,
+		phase_jobs(jobs, sizeof(jobs), r, (int)i);
+		fprintf(out, "%s%s on %s, phase %u of %u (%s), %s measured, seed %" PRIu64 "\n",
+			i ? "\n" : "", r->label, r->device, i + 1, r->nr_phases, jobs,
 			lab_format_ns(span, r->phase[i].measured_ns), r->seed);
 		print_phase(out, r, &r->phase[i], (int)i);
 	}

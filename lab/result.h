@@ -25,10 +25,10 @@ struct lab_samples {
 struct lab_job_result {
 	const struct lab_job *job; /* the first of them */
 	unsigned int nr_jobs;
-	int phase;		   /* stonewall group, counted from 0 */
-	uint64_t start_ns;	   /* of the first */
-	uint64_t end_ns;	   /* of the last */
-	uint64_t measured_ns;	   /* longest of them; 0: all ended before their ramp was over */
+	int phase;	      /* stonewall group, counted from 0 */
+	uint64_t start_ns;    /* of the first */
+	uint64_t end_ns;      /* of the last */
+	uint64_t measured_ns; /* longest of them; 0: all ended before their ramp was over */
 	struct lab_meter *meter[LAB_NR_JOB_DIRS]; /* NULL: the direction is not used */
 	struct lab_meter *sync;			  /* NULL: no fsync */
 	struct lab_samples bytes_per_s[LAB_NR_JOB_DIRS], ios_per_s[LAB_NR_JOB_DIRS];
@@ -40,7 +40,7 @@ struct lab_group_result {
 	unsigned int parent; /* its index; the root's is its own */
 	unsigned int nr_children;
 	struct weir_group_attr attr;
-	struct weir_group_stats stats; /* of the subtree */
+	struct weir_group_stats stats;			     /* of the subtree */
 	uint64_t wait_nr, wait_sum_ns, wait_max_ns;	     /* insert to dispatch */
 	uint64_t service_nr, service_sum_ns, service_max_ns; /* dispatch to completion */
 	struct lab_meter *meter[LAB_NR_JOB_DIRS]; /* clients of the subtree; NULL: none */
@@ -88,7 +88,8 @@ uint64_t lab_merges(const struct lab_phase_result *p);
 bool lab_demand_limited(const struct lab_phase_result *p, const struct lab_group_result *g);
 /* The cause for which the group waited longest, or WEIR_NR_WAITS if it did not wait. */
 unsigned int lab_dominant_wait(const struct weir_group_stats *s);
-/* Does anything in the subtree have its own requests or clients? The tables leave out what is idle. */
+/* Does anything in the subtree have its own requests or clients? The tables leave out what is idle.
+ */
 bool lab_group_is_quiet(const struct lab_group_result *g);
 
 #endif

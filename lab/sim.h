@@ -12,9 +12,9 @@
  *	sim_units.c	values with units
  *
  * Jobs of one stonewall group form a phase; phases run one after another. The window of a phase is
- * from the end of the longest ramp among its jobs (counted from the phase's start) to the end of its
- * last job, open on the left and closed on the right. Statistics of groups and device begin afresh
- * with each window.
+ * from the end of the longest ramp among its jobs (counted from the phase's start) to the end of
+ *its last job, open on the left and closed on the right. Statistics of groups and device begin
+ *afresh with each window.
  */
 #ifndef LAB_SIM_H
 #define LAB_SIM_H
@@ -59,6 +59,7 @@ struct lab_setting {
 	enum lab_setting_kind kind;
 	enum weir_unit unit;
 	uint64_t min, max;
+	bool or_zero;	   /* 0 is accepted beside min..max */
 	const char *words; /* "root|dirtier" */
 	const char *def;   /* for people */
 	const char *help;
@@ -107,7 +108,7 @@ struct lab_sim_spec {
 	const struct lab_policy_choice *policy;
 	const struct lab_settings *settings; /* NULL: defaults */
 	uint64_t seed;
-	const char *record; /* file for the flight recording, or NULL */
+	const char *record;	       /* file for the flight recording, or NULL */
 	struct lab_progress *progress; /* or NULL */
 };
 

@@ -5,11 +5,11 @@
  *	builtin:interleave[:threads=N][:size=BYTES][:block=BYTES][:rw=read|write]
  *			  [:pause=TIME][:seed=N][:cgroup=PATH]
  *
- * interleave is what sysbench's sequential file test does (thread 004): N threads have one open file
- * between them, so one read-ahead state. Each takes the next block of the file, reads or writes it,
- * and comes back for another one after a pause of 0 to `pause`, drawn from the seed: that decides
- * which thread is next, as a CPU scheduler would. So the union is sequential while each thread
- * strides.
+ * interleave is what sysbench's sequential file test does (thread 004): N threads have one open
+ *file between them, so one read-ahead state. Each takes the next block of the file, reads or writes
+ *it, and comes back for another one after a pause of 0 to `pause`, drawn from the seed: that
+ *decides which thread is next, as a CPU scheduler would. So the union is sequential while each
+ *thread strides.
  *
  * It is made of ordinary clones of a fio job, which the text below describes; only where the next
  * block is comes from somewhere else (struct lab_turns).
@@ -46,8 +46,9 @@ const char *lab_builtin_help(unsigned int n)
 {
 	return n ? NULL
 		 : LAB_BUILTIN_PREFIX
-		   "interleave[:threads=3][:size=1g][:block=16k][:rw=read][:pause=20us][:seed=N]"
-		   "[:cgroup=PATH]  threads of one open file take its blocks in turn";
+		       "interleave[:threads=3][:size=1g][:block=16k][:rw=read][:pause=20us][:seed="
+		       "N]"
+		       "[:cgroup=PATH]  threads of one open file take its blocks in turn";
 }
 
 static bool set_option(struct interleave *w, char *text, char *err, size_t err_bytes)
@@ -63,7 +64,8 @@ static bool set_option(struct interleave *w, char *text, char *err, size_t err_b
 		w->cgroup = equals;
 		return true;
 	}
-	if (equals && !strcmp(text, "rw") && (!strcmp(equals, "read") || !strcmp(equals, "write"))) {
+	if (equals && !strcmp(text, "rw") &&
+	    (!strcmp(equals, "read") || !strcmp(equals, "write"))) {
 		w->rw = equals;
 		return true;
 	}
@@ -71,13 +73,15 @@ static bool set_option(struct interleave *w, char *text, char *err, size_t err_b
 		o = &options[i];
 		if (!equals || strcmp(o->name, text) != 0)
 			continue;
-		if (lab_parse_value(equals, o->unit, &value) && value >= o->min && value <= o->max) {
+		if (lab_parse_value(equals, o->unit, &value) && value >= o->min &&
+		    value <= o->max) {
 			memcpy((char *)w + o->at, &value, sizeof(value));
 			return true;
 		}
 		snprintf(err, err_bytes,
-			 LAB_BUILTIN_PREFIX "interleave: %s=%s: accepted is %s, from %s to %s", text,
-			 equals, lab_unit_accepts(o->unit), lab_format_value(low, o->min, o->unit),
+			 LAB_BUILTIN_PREFIX "interleave: %s=%s: accepted is %s, from %s to %s",
+			 text, equals, lab_unit_accepts(o->unit),
+			 lab_format_value(low, o->min, o->unit),
 			 lab_format_value(high, o->max, o->unit));
 		return false;
 	}
@@ -120,8 +124,7 @@ struct lab_jobs *lab_builtin_jobs(const char *spec, struct lab_builtin *out, cha
 	if (next)
 		*next++ = '\0';
 	if (strcmp(copy, "interleave") != 0) {
-		snprintf(err, err_bytes, "%s: accepted is " LAB_BUILTIN_PREFIX "interleave",
-			 spec);
+		snprintf(err, err_bytes, "%s: accepted is " LAB_BUILTIN_PREFIX "interleave", spec);
 		return NULL;
 	}
 	for (at = next; at; at = next) {

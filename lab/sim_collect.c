@@ -106,12 +106,14 @@ static void sample_entry(struct sim *s, struct sim_entry *e, const uint64_t *ios
 {
 	struct lab_job_result *r = &s->result->job[e->result];
 	uint64_t span_ns = now_ns - s->sampled_ns;
-	bool whole = e->from_ns <= s->sampled_ns && (e->nr_ended < e->nr_jobs || e->to_ns >= now_ns);
+	bool whole = e->from_ns <= s->sampled_ns &&
+		     (e->nr_ended < e->nr_jobs || e->to_ns >= now_ns);
 	unsigned int dir;
 
 	for (dir = 0; dir < LAB_NR_JOB_DIRS; dir++) {
 		if (whole && lab_job_does(r->job, dir)) {
-			add_sample(&r->ios_per_s[dir], lab_per_second(ios[dir] - e->ios[dir], span_ns));
+			add_sample(&r->ios_per_s[dir],
+				   lab_per_second(ios[dir] - e->ios[dir], span_ns));
 			add_sample(&r->bytes_per_s[dir],
 				   lab_per_second(bytes[dir] - e->bytes[dir], span_ns));
 		}

@@ -52,12 +52,12 @@ struct sim {
 
 	/* The phase that runs. */
 	unsigned int phase, nr_phases;
-	unsigned int nr_active, nr_busy; /* not ended, not idle */
+	unsigned int nr_active, nr_busy;      /* not ended, not idle */
 	uint64_t start_ns, window_ns, end_ns; /* begin of phase, of window, end of the last job */
 	uint64_t expected_ns;		      /* length of the phase, 0: unknown */
 	struct lab_event sample;
 	uint64_t sampled_ns;
-	bool sample_due; /* the half second is over, the instant not yet */
+	bool sample_due;		       /* the half second is over, the instant not yet */
 	uint64_t commands_seen, idle_since_ns; /* watchdog */
 	bool collected; /* nothing counts any more: what is in flight comes back */
 	bool stuck;

@@ -76,8 +76,8 @@ static bool set_region(struct sim *s, const struct lab_job *job, struct sim_job 
 	if (j->bytes && j->bytes <= room)
 		return true;
 	snprintf(s->err, s->err_bytes,
-		 "%s:%d: [%s] size %" PRIu64 " at offset %" PRIu64 ": accepted is a size up to %" PRIu64
-		 ", device %s has %" PRIu64 " bytes",
+		 "%s:%d: [%s] size %" PRIu64 " at offset %" PRIu64
+		 ": accepted is a size up to %" PRIu64 ", device %s has %" PRIu64 " bytes",
 		 job->file, size_line(job), job->name, j->bytes, offset, room, s->spec->device,
 		 device_bytes(s));
 	return false;

@@ -88,8 +88,7 @@ static bool open_groups(struct sim *s)
 			break;
 		}
 		s->parent[i] = (unsigned int)at;
-		s->group[i] =
-			weir_group_create(w, s->group[at], &groups->group[i].attr, 0, &err);
+		s->group[i] = weir_group_create(w, s->group[at], &groups->group[i].attr, 0, &err);
 		if (err)
 			break;
 	}

@@ -56,15 +56,19 @@ static bool set_tunable(struct lab_policy_choice *c, char *text, char *err, size
 		return false;
 	}
 	t = &info->tunables[index];
-	if (!lab_parse_value(equals + 1, t->unit, &value) || value < t->min || value > t->max) {
+	if (lab_parse_value(equals + 1, t->unit, &value) && value >= t->min && value <= t->max) {
+		c->tunable[index] = value;
+		return true;
+	}
+	if (t->unit == WEIR_UNIT_BOOL)
+		snprintf(err, err_bytes, "--policy: %s: %s=%s: accepted is 0 or 1", info->name,
+			 text, equals + 1);
+	else
 		snprintf(err, err_bytes, "--policy: %s: %s=%s: accepted is %s, from %s to %s",
 			 info->name, text, equals + 1, lab_unit_accepts(t->unit),
 			 lab_format_value(low, t->min, t->unit),
 			 lab_format_value(high, t->max, t->unit));
-		return false;
-	}
-	c->tunable[index] = value;
-	return true;
+	return false;
 }
 
 static void add(struct lab_policies *out, const struct weir_policy *policy, const char *label)

@@ -98,7 +98,8 @@ unsigned int lab_dominant_wait(const struct weir_group_stats *s)
 	unsigned int cause, best = WEIR_NR_WAITS;
 
 	for (cause = 0; cause < WEIR_NR_WAITS; cause++)
-		if (s->wait_ns[cause] && (best == WEIR_NR_WAITS || s->wait_ns[cause] > s->wait_ns[best]))
+		if (s->wait_ns[cause] &&
+		    (best == WEIR_NR_WAITS || s->wait_ns[cause] > s->wait_ns[best]))
 			best = cause;
 	return best;
 }

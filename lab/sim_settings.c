@@ -12,12 +12,12 @@
 typedef struct lab_host_config host_config;
 typedef struct lab_cache_config cache_config;
 
-#define SETTER(name, field)                                                                        \
-	static void set_##name(uint64_t value, host_config *host, cache_config *cache)             \
-	{                                                                                          \
-		(void)host;                                                                        \
-		(void)cache;                                                                       \
-		field = (__typeof__(field))value;                                                  \
+#define SETTER(name, field)                                                            \
+	static void set_##name(uint64_t value, host_config *host, cache_config *cache) \
+	{                                                                              \
+		(void)host;                                                            \
+		(void)cache;                                                           \
+		field = (__typeof__(field))value;                                      \
 	}
 
 SETTER(host_ns, host->host_ns)
@@ -63,8 +63,8 @@ static const struct lab_setting settings[] = {
 	 .help = "CPU time under the queue lock per scheduler call"},
 	{"nr_requests", NUMBER(COUNT), .min = 4, .max = 65536, .def = "128",
 	 .apply = set_nr_requests, .help = "queue size that policies reckon with"},
-	{"pool", NUMBER(COUNT), .min = 0, .max = 1000000, .def = "0", .apply = set_pool,
-	 .help = "requests that may be admitted at once; 0: no limit, else at least 2"},
+	{"pool", NUMBER(COUNT), .min = 2, .max = 1000000, .or_zero = true, .def = "0",
+	 .apply = set_pool, .help = "requests that may be admitted at once; 0: no limit"},
 	{"max_sectors", NUMBER(COUNT), .min = 8, .max = 65536, .def = "1024 or the device's",
 	 .apply = set_max_sectors, .help = "largest request, in sectors of 512 bytes"},
 	{"merge", NUMBER(BOOL), .min = 0, .max = 1, .def = "1", .apply = set_merge,
@@ -75,7 +75,7 @@ static const struct lab_setting settings[] = {
 	 .help = "a group that empties keeps its claim on its share for that long"},
 	{"cache", NUMBER(BYTES), .min = MIB(1), .max = GIB(4096), .def = "1g", .apply = set_cache,
 	 .help = "page cache"},
-	{"read_ahead", NUMBER(BYTES), .min = 0, .max = MIB(64), .def = "128k",
+	{"read_ahead", NUMBER(BYTES), .min = KIB(4), .max = MIB(64), .or_zero = true, .def = "128k",
 	 .apply = set_read_ahead, .help = "window of read-ahead, a multiple of 4k; 0: none"},
 	{"windows", NUMBER(COUNT), .min = 1, .max = LAB_READ_AHEAD_WINDOWS_MAX,
 	 .def = "the device's", .apply = set_windows,
@@ -138,9 +138,9 @@ static bool refused(const struct lab_setting *s, const char *text, char *err, si
 	else if (s->unit == WEIR_UNIT_BOOL)
 		snprintf(err, err_bytes, "--host: %s=%s: accepted is 0 or 1", s->name, text);
 	else
-		snprintf(err, err_bytes, "--host: %s=%s: accepted is %s, from %s to %s", s->name,
+		snprintf(err, err_bytes, "--host: %s=%s: accepted is %s, from %s to %s%s", s->name,
 			 text, lab_unit_accepts(s->unit), lab_format_value(low, s->min, s->unit),
-			 lab_format_value(high, s->max, s->unit));
+			 lab_format_value(high, s->max, s->unit), s->or_zero ? ", or 0" : "");
 	return false;
 }
 
@@ -163,7 +163,7 @@ static bool parse_one(char *text, struct lab_settings *out, char *err, size_t er
 		return refused(s, "", err, err_bytes);
 	fine = s->kind == LAB_SETTING_WORD ? parse_word(s->words, equals + 1, &value)
 					   : lab_parse_value(equals + 1, s->unit, &value);
-	if (!fine || value < s->min || value > s->max)
+	if (!fine || value > s->max || (value < s->min && !(s->or_zero && !value)))
 		return refused(s, equals + 1, err, err_bytes);
 	out->given[i] = true;
 	out->value[i] = value;

@@ -31,11 +31,7 @@ static const struct suffix byte_suffixes[] = {
 };
 
 static const struct suffix time_suffixes[] = {
-	{"ns", 1},
-	{"us", WEIR_NS_PER_US},
-	{"ms", WEIR_NS_PER_MS},
-	{"s", WEIR_NS_PER_S},
-	{NULL, 0},
+	{"ns", 1}, {"us", WEIR_NS_PER_US}, {"ms", WEIR_NS_PER_MS}, {"s", WEIR_NS_PER_S}, {NULL, 0},
 };
 
 static const struct suffix percent_suffixes[] = {{"", 1}, {"%", 1}, {NULL, 0}};
@@ -104,7 +100,8 @@ bool lab_parse_value(const char *text, enum weir_unit unit, uint64_t *out)
 	else if (unit == WEIR_UNIT_BYTES)
 		factor = find_suffix(byte_suffixes, at);
 	else
-		factor = find_suffix(unit == WEIR_UNIT_PERCENT ? percent_suffixes : no_suffixes, at);
+		factor = find_suffix(unit == WEIR_UNIT_PERCENT ? percent_suffixes : no_suffixes,
+				     at);
 	if (!factor || number > UINT64_MAX / factor)
 		return false;
 	number *= factor;

@@ -9,8 +9,8 @@
 #include <weir/policy.h>
 
 /*
- * Whole numbers, in `unit` without a suffix. Suffixes: bytes k m g t (times 1024); times ns us ms s,
- * as long as the result is a whole number of the unit; percent %; bool also yes/no, on/off,
+ * Whole numbers, in `unit` without a suffix. Suffixes: bytes k m g t (times 1024); times ns us ms
+ * s, as long as the result is a whole number of the unit; percent %; bool also yes/no, on/off,
  * true/false. False: not a value of that kind, or too large.
  */
 bool lab_parse_value(const char *text, enum weir_unit unit, uint64_t *out);
@@ -20,8 +20,8 @@ const char *lab_unit_accepts(enum weir_unit unit);
 #define LAB_TEXT_BYTES 24
 
 /* Each writes into buf, which has LAB_TEXT_BYTES, and returns it. */
-char *lab_format_ns(char *buf, uint64_t ns);	      /* 831ns 12.3us 1.25ms 17.0s */
-char *lab_format_count(char *buf, uint64_t n);	      /* 831 12345 1.23M */
+char *lab_format_ns(char *buf, uint64_t ns);		/* 831ns 12.3us 1.25ms 17.0s */
+char *lab_format_count(char *buf, uint64_t n);		/* 831 12345 1.23M */
 char *lab_format_rate(char *buf, uint64_t bytes_per_s); /* MB/s of 10^6 bytes: 0.51 97.3 1204 */
 /* part of whole, 0..1000, as 0.0% .. 100.0%; "-" if whole is 0. */
 char *lab_format_share(char *buf, uint64_t part, uint64_t whole);

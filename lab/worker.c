@@ -229,9 +229,9 @@ static const char *init_patterns(struct lab_worker *w)
 	if (!w->patterns)
 		return "out of memory for its files";
 	for (i = 0; i < place->nr_files && !wrong; i++) {
-		wrong = lab_pattern_init(&w->patterns[i], w->job, place->start + i * each, each,
-					 seed, w->stream + STREAM_PATTERN +
-						       (uint64_t)i * STREAMS_PER_PATTERN);
+		wrong = lab_pattern_init(
+			&w->patterns[i], w->job, place->start + i * each, each, seed,
+			w->stream + STREAM_PATTERN + (uint64_t)i * STREAMS_PER_PATTERN);
 		if (!wrong)
 			w->nr_patterns++;
 	}
@@ -260,8 +260,8 @@ static void init_meters(struct lab_worker *w)
 	for (dir = 0; dir < LAB_NR_JOB_DIRS; dir++)
 		if (lab_job_does(job, dir))
 			w->meter[dir] = lab_meter_new();
-	w->final_sync_due =
-		(job->end_fsync || job->fsync_on_close) && lab_job_does(job, LAB_DIR_WRITE);
+	w->final_sync_due = (job->end_fsync || job->fsync_on_close) &&
+			    lab_job_does(job, LAB_DIR_WRITE);
 	if (w->final_sync_due || job->fsync_every || job->fdatasync_every)
 		w->sync = lab_meter_new();
 }

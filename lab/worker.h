@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A worker runs one job (one clone of it) in virtual time, as fio would: it asks the pattern for the
- * next I/O, waits as the pacing says, issues up to iodepth of them and measures each from issue to
- * completion.
+ * A worker runs one job (one clone of it) in virtual time, as fio would: it asks the pattern for
+ *the next I/O, waits as the pacing says, issues up to iodepth of them and measures each from issue
+ *to completion.
  *
  *	worker.c	life: start, end of ramp, deadline, passes, end
  *	worker_issue.c	the loop that issues, and direct I/O
@@ -68,8 +68,8 @@ enum lab_worker_halt {
 	LAB_HALT_START = 1 << 0, /* before startdelay is over, and not started at all */
 	LAB_HALT_THINK = 1 << 1,
 	LAB_HALT_SYNC = 1 << 2,
-	LAB_HALT_PASS = 1 << 3,	 /* everything of this pass is issued */
-	LAB_HALT_STOP = 1 << 4,	 /* the run is over */
+	LAB_HALT_PASS = 1 << 3, /* everything of this pass is issued */
+	LAB_HALT_STOP = 1 << 4, /* the run is over */
 };
 
 struct lab_worker;
@@ -103,7 +103,7 @@ struct lab_worker {
 	struct weir_group *group;
 	struct weir_ctx *ctx;
 	struct lab_worker_place place;
-	struct lab_worker_io *io; /* iodepth of them */
+	struct lab_worker_io *io;		     /* iodepth of them */
 	struct lab_worker_io *reaped, **reaped_tail; /* completed, not looked at yet */
 	uint32_t nr_reaped;
 	uint32_t depth, low, batch, complete_min;
@@ -111,7 +111,7 @@ struct lab_worker {
 	struct lab_event timer; /* start, think time, rate */
 	struct lab_event ramp, deadline;
 	bool has_want;
-	uint8_t want; /* direction that was drawn and waits for its rate */
+	uint8_t want;		      /* direction that was drawn and waits for its rate */
 	struct lab_pattern *patterns; /* one per file; `pattern` is the one whose turn it is */
 	uint32_t nr_patterns, at_pattern;
 	uint32_t loops_left;

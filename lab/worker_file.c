@@ -100,8 +100,7 @@ bool worker_wants_sync(const struct lab_worker *w)
 void worker_sync(struct lab_worker *w, bool final, uint64_t now_ns)
 {
 	const struct lab_job *job = w->job;
-	bool full =
-		final || (job->fsync_every && w->writes_since_fsync >= job->fsync_every);
+	bool full = final || (job->fsync_every && w->writes_since_fsync >= job->fsync_every);
 
 	w->halt |= LAB_HALT_SYNC;
 	w->sync_issue_ns = now_ns;

@@ -57,8 +57,8 @@ static void log_submit(struct lab_device *d, struct lab_cmd *cmd, uint64_t now_n
 	struct log_device *l = weir_container_of(d, struct log_device, dev);
 
 	assert_true(l->nr < LOG_MAX && d->in_flight <= d->info.queue_depth);
-	l->log[l->nr++] =
-		(struct logged){cmd->op, cmd->flags, cmd->sector, cmd->nr_sectors, now_ns};
+	l->log[l->nr++] = (struct logged){cmd->op, cmd->flags, cmd->sector, cmd->nr_sectors,
+					  now_ns};
 	cmd->priv[0] = (uintptr_t)d;
 	lab_event_init(&cmd->ev, log_done);
 	lab_event_at(d->engine, &cmd->ev, now_ns + LATENCY_NS);
@@ -147,12 +147,12 @@ static void run(struct fixture *f)
 	lab_engine_run(f->engine, LAB_NEVER);
 }
 
-#define check_log(f, i, o, s, n)                                                                   \
-	do {                                                                                       \
-		assert_true((i) < (f)->device.nr);                                                 \
-		assert_int_equal((f)->device.log[i].op, o);                                        \
-		assert_int_equal((f)->device.log[i].sector, s);                                    \
-		assert_int_equal((f)->device.log[i].nr_sectors, n);                                \
+#define check_log(f, i, o, s, n)                                    \
+	do {                                                        \
+		assert_true((i) < (f)->device.nr);                  \
+		assert_int_equal((f)->device.log[i].op, o);         \
+		assert_int_equal((f)->device.log[i].sector, s);     \
+		assert_int_equal((f)->device.log[i].nr_sectors, n); \
 	} while (0)
 
 /* ---- way through ---- */

@@ -152,7 +152,8 @@ static void large_moments_do_not_overflow(void **state)
 
 	(void)state;
 	lab_lat_init(&lat);
-	/* As if a billion I/Os had taken 10 and 30 s: sums as lab_lat_add() would have made them. */
+	/* As if a billion I/Os had taken 10 and 30 s: sums as lab_lat_add() would have made them.
+	 */
 	lat.nr = 1000000000;
 	lat.sum_ns = UINT64_C(10000000000) * 500000000 + UINT64_C(26000000000) * 500000000;
 	for (i = 0; i < 2; i++) {

@@ -115,11 +115,8 @@ static void open_job(const char *options)
 		fail_msg("%s", err);
 	place.bytes = f.jobs->job[0]->size;
 	place.start = f.jobs->job[0]->offset;
-	f.env = (struct lab_worker_env){.engine = f.engine,
-					.host = f.host,
-					.seed = 1,
-					.ended = on_ended,
-					.idle = on_idle};
+	f.env = (struct lab_worker_env){
+		.engine = f.engine, .host = f.host, .seed = 1, .ended = on_ended, .idle = on_idle};
 	f.worker = lab_worker_new(&f.env, f.jobs->job[0], &place, weir_root(lab_host_weir(f.host)),
 				  0, &wrong);
 	if (!f.worker)
@@ -449,8 +446,8 @@ static void thinking_waits_for_what_is_in_flight(void **state)
 	open_job("rw=read\nsize=64k\nthinktime=300\nthinktime_blocks=6\niodepth=4\n"
 		 "ioengine=libaio\n");
 	run_job();
-	/* Four at 0, four at 100 us; at 200 us the fifth completion issues one more, the sixth stops
-	 * it; that one is back at 300 us. */
+	/* Four at 0, four at 100 us; at 200 us the fifth completion issues one more, the sixth
+	 * stops it; that one is back at 300 us. */
 	assert_int_equal(f.log[7].at_ns, 100 * US);
 	assert_int_equal(f.log[8].at_ns, 200 * US);
 	assert_int_equal(f.log[9].at_ns, 600 * US);
@@ -523,8 +520,8 @@ static void bad_places(void **state)
 
 	(void)state;
 	open_job("rw=read\n");
-	assert_null(lab_worker_new(&f.env, f.jobs->job[0], &place,
-				   weir_root(lab_host_weir(f.host)), 1, &wrong));
+	assert_null(lab_worker_new(&f.env, f.jobs->job[0], &place, weir_root(lab_host_weir(f.host)),
+				   1, &wrong));
 	assert_string_equal(wrong, "is smaller than one block");
 	close_job();
 }
