@@ -15,6 +15,7 @@
 
 #include "cli/bad_option.h"
 #include "cli/cli.h"
+#include "cli/parse_args.h"
 #include "lab/measure.h"
 
 #define ROWS 9 /* depth 1..256 */
@@ -235,6 +236,8 @@ int cmd_curve(int argc, char **argv)
 	struct curve c = {.program = argv[0], .bytes = 4096, .seed = 1, .bs_text = "4k"};
 
 	parse_pattern(&c, "randread");
+	if (cli_printed_help(&argp, argc, argv))
+		return CLI_DONE;
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &c))
 		return c.said ? CLI_USAGE : cli_bad_option(argc, argv, options);
 	if (!measure(&c))

@@ -13,6 +13,7 @@
 #include "cli/bad_option.h"
 #include "cli/cli.h"
 #include "cli/device_facts.h"
+#include "cli/parse_args.h"
 #include "lab/dev_profile.h"
 #include "lab/measure.h"
 
@@ -156,6 +157,8 @@ int cmd_devices(int argc, char **argv)
 	};
 	struct devices args = {.program = argv[0]};
 
+	if (cli_printed_help(&argp, argc, argv))
+		return CLI_DONE;
 	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &args))
 		return args.said ? CLI_USAGE : cli_bad_option(argc, argv, options);
 	if (args.spec && !strcmp(args.spec, "profile"))

@@ -153,8 +153,8 @@ static void print_verdict(const struct lab_rerun_result *r)
 
 void rerun_print(const char *path, const struct lab_rerun_result *r)
 {
-	printf("recording   %s, of weir %s, %" PRIu64 " bytes in %" PRIu32 " blocks\n", path,
-	       r->version, r->nr_bytes, r->nr_blocks);
+	printf("recording   %s, of weir %s, %" PRIu64 " bytes in %" PRIu32 " block%s\n", path,
+	       r->version, r->nr_bytes, r->nr_blocks, r->nr_blocks == 1 ? "" : "s");
 	print_policy(r);
 	print_config(&r->cfg);
 	print_groups(r);

@@ -3,8 +3,8 @@
 #include "core/core.h"
 
 /*
- * What that weight gains while the clock goes on by so much. The product is at most the whole node's
- * gain in the clock's unit, which fits.
+ * What that weight gains while the clock goes on by so much. The product is at most the whole
+ * node's gain in the clock's unit, which fits.
  */
 static uint64_t part(uint32_t weight, uint64_t units)
 {
@@ -189,13 +189,9 @@ void weir_entitle_forget(struct weir_group *g, uint64_t now)
 		g->parent->entitle.own_sum += g->entitle.sum;
 }
 
-uint64_t weir_entitle_share(const struct weir_group *g)
+/* What is left of a part of g, in which something of that weight competes, is active or will be. */
+static uint64_t share_in(const struct weir_group *g, uint64_t share, uint32_t weight, bool active)
 {
-	const struct weir_entitle *e = &g->entitle;
-	uint32_t weight = g->attr.own_weight;
-	bool active = e->own_active;
-	uint64_t share = UINT64_C(1) << 32;
-
 	for (; g; g = g->parent) {
 		uint32_t sum = g->entitle.weight_sum + (active ? 0 : weight);
 
@@ -206,6 +202,16 @@ uint64_t weir_entitle_share(const struct weir_group *g)
 	return share;
 }
 
+uint64_t weir_entitle_share(const struct weir_group *g)
+{
+	return share_in(g, UINT64_C(1) << 32, g->attr.own_weight, g->entitle.own_active);
+}
+
+uint64_t weir_entitle_node_share(const struct weir_group *g)
+{
+	return share_in(g->parent, UINT64_C(1) << 32, g->attr.weight, g->entitle.nr_active > 0);
+}
+
 void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *out)
 {
 	struct weir_entitle *e = &g->entitle;
@@ -213,7 +219,12 @@ void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *
 	settle(g);
 	out->entitled_ns = (own ? e->own_sum : e->sum) >> WEIR_ENT_SHIFT;
 	out->in_use_ns = g->w->in_use_ns;
-	out->active_ns = weir_group_active_ns(g);
+	out->active_ns = weir_group_active_ns(g) - e->active_reset_ns;
+}
+
+bool weir_group_is_active(const struct weir_group *g)
+{
+	return g->entitle.nr_active > 0;
 }
 
 uint64_t weir_group_active_ns(const struct weir_group *g)
@@ -228,13 +239,13 @@ uint64_t weir_group_active_since_ns(const struct weir_group *g)
 	return g->entitle.active_since_ns;
 }
 
-void weir_entitle_reset(struct weir_group *g, uint64_t now)
+void weir_entitle_reset(struct weir_group *g)
 {
 	struct weir_entitle *e = &g->entitle;
 
 	settle(g);
 	e->sum = 0;
 	e->own_sum = 0;
-	e->active_ns = 0;
-	e->active_since_ns = now;
+	/* Policies go by the rest: statistics must not change what they do. */
+	e->active_reset_ns = weir_group_active_ns(g);
 }

@@ -36,6 +36,7 @@ struct weir_entitle {
 	bool claiming;	      /* own requests are gone, the claim runs */
 	uint64_t claim_end_ns;
 	uint64_t active_since_ns, active_ns;
+	uint64_t active_reset_ns; /* active_ns when the statistics were reset */
 	struct weir_list claim; /* in weir->claims, by end */
 };
 
@@ -50,10 +51,11 @@ void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_we
 void weir_entitle_unclaim(struct weir_group *g, uint64_t now);
 /* Its storage goes: no claim left behind. What it was entitled to becomes the parent's own. */
 void weir_entitle_forget(struct weir_group *g, uint64_t now);
-/* Share now, of 2^32, by active weights, as if g were active. O(depth). */
+/* Share now, of 2^32, by active weights, as if active: of g's own requests; of its subtree. O(depth). */
 uint64_t weir_entitle_share(const struct weir_group *g);
+uint64_t weir_entitle_node_share(const struct weir_group *g);
 /* Of the subtree, or of the own requests only. O(depth). */
 void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *out);
-void weir_entitle_reset(struct weir_group *g, uint64_t now);
+void weir_entitle_reset(struct weir_group *g);
 
 #endif

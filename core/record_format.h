@@ -69,7 +69,8 @@ enum weir_record_type {
 	WEIR_REC_RECONFIGURE = 25,
 	WEIR_REC_DRAIN = 26,
 	WEIR_REC_STATS_RESET = 27,
-	/* Time moved on in a call that is not recorded: statistics were read, an error was returned. */
+	/* Time moved on in a call that is not recorded: statistics were read, an error was
+	   returned. */
 	WEIR_REC_TICK = 28,
 	/* The core calls the host: what stands between the two was called from within. */
 	WEIR_REC_WAKE = 29,

@@ -39,7 +39,7 @@ struct weir_recorder {
 	uint32_t nr_blocks;  /* sealed since the start: number of the open block */
 	bool overflowed;
 
-	uint64_t last_ns;  /* time of the last record */
+	uint64_t last_ns; /* time of the last record */
 	uint64_t nr_calls;
 	struct weir_rec_bio bio;
 };

@@ -95,7 +95,9 @@ struct weir_policy {
 
 /* A heap with room for every group, for the policy's use; empty when a policy begins and ends. */
 struct weir_heap *weir_turn_all(struct weir *w);
-/* Time in which g had a request waiting or in flight, or was within its claim. O(1) */
+/* Has g a request waiting or in flight, or is it within its claim? O(1) */
+bool weir_group_is_active(const struct weir_group *g);
+/* Time in which that was so. A reset of the statistics does not touch it. O(1) */
 uint64_t weir_group_active_ns(const struct weir_group *g);
 /* Since when that has been so without a gap; only while it is. */
 uint64_t weir_group_active_since_ns(const struct weir_group *g);

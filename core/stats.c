@@ -182,7 +182,7 @@ static void reset_group(struct weir_group *g, uint64_t now)
 	g->stats.flushes = 0;
 	__builtin_memset(g->stats.bins, 0, NR_BINS * sizeof(*g->stats.bins));
 	weir_wait_reset(g, now);
-	weir_entitle_reset(g, now);
+	weir_entitle_reset(g);
 	weir_judge_reset(g, now);
 }
 

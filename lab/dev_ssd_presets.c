@@ -149,7 +149,7 @@ const struct lab_device_model dev_pcie_flash = {
 
 const struct lab_device_model dev_nvme = {
 	.name = "nvme",
-	.help = "data centre NVMe SSD of 2020: 1.92 TB, TLC, 700,000 IOPS, 3.4 GB/s",
+	.help = "data centre NVMe SSD of 2020: 1.92 TB, TLC, 740,000 IOPS, 3.5 GB/s",
 	.options = nvme_options,
 	.preset = &nvme,
 	.create = ssd_create,

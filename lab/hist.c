@@ -81,19 +81,19 @@ static uint64_t root128(lab_u128 x)
 }
 
 /* Integers up to the last step: the difference of two large floats would be noise. */
-double lab_lat_stddev_ns(const struct lab_lat *l)
+double lab_stddev(uint64_t nr, uint64_t sum, lab_u128 sum_squares)
 {
 	const unsigned int fraction_bits = 10;
 	lab_u128 variance, mean;
 
-	if (l->nr < 2)
+	if (nr < 2)
 		return 0;
-	if (l->sum_squares <= ~(lab_u128)0 / l->nr) {
-		variance = l->sum_squares * l->nr - (lab_u128)l->sum_ns * l->sum_ns;
-		variance /= (lab_u128)l->nr * (l->nr - 1);
+	if (sum_squares <= ~(lab_u128)0 / nr) {
+		variance = sum_squares * nr - (lab_u128)sum * sum;
+		variance /= (lab_u128)nr * (nr - 1);
 	} else {
-		mean = l->sum_ns / l->nr;
-		variance = l->sum_squares / l->nr - mean * mean;
+		mean = sum / nr;
+		variance = sum_squares / nr - mean * mean;
 	}
 	/* Below 2^68, as latencies of more than 2^34 ns are not of interest; larger ones lose bits.
 	 */

@@ -62,7 +62,11 @@ uint64_t lab_hist_value_ns(unsigned int index);
  * values. */
 uint64_t lab_lat_percentile_ns(const struct lab_lat *l, uint32_t percent_micro);
 double lab_lat_mean_ns(const struct lab_lat *l);
-/* Of the sample: over nr - 1. */
-double lab_lat_stddev_ns(const struct lab_lat *l);
+/* Deviation of the sample: over nr - 1. */
+double lab_stddev(uint64_t nr, uint64_t sum, lab_u128 sum_squares);
+static inline double lab_lat_stddev_ns(const struct lab_lat *l)
+{
+	return lab_stddev(l->nr, l->sum_ns, l->sum_squares);
+}
 
 #endif

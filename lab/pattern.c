@@ -212,19 +212,14 @@ static bool next_random_or_run(struct lab_pattern *p, enum lab_job_dir dir, stru
 
 /* ---- the whole ---- */
 
-enum lab_job_dir lab_pattern_dir(struct lab_pattern *p)
+enum lab_job_dir lab_pattern_draw_dir(struct lab_pattern *p)
 {
 	if (p->trim_first)
 		return p->write_next ? LAB_DIR_WRITE : LAB_DIR_TRIM;
-	if (p->mixed)
-		return lab_rng_below(&p->mix_rng, 100) < p->job->rwmixread ? LAB_DIR_READ
-									   : LAB_DIR_WRITE;
-	if (lab_job_does(p->job, LAB_DIR_READ))
-		return LAB_DIR_READ;
-	return lab_job_does(p->job, LAB_DIR_WRITE) ? LAB_DIR_WRITE : LAB_DIR_TRIM;
+	return lab_rng_below(&p->mix_rng, 100) < p->job->rwmixread ? LAB_DIR_READ : LAB_DIR_WRITE;
 }
 
-bool lab_pattern_next(struct lab_pattern *p, enum lab_job_dir dir, struct lab_extent *out)
+bool lab_pattern_next_other(struct lab_pattern *p, enum lab_job_dir dir, struct lab_extent *out)
 {
 	struct lab_pattern_dir *d = &p->dir[dir];
 	bool found;

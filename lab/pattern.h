@@ -21,7 +21,15 @@ struct lab_extent {
 	uint32_t bytes;
 };
 
+/* How the next offset of a direction comes about; the first two are short ways through. */
+enum lab_pattern_way {
+	LAB_WAY_UNIFORM, /* blocks of one size anywhere */
+	LAB_WAY_ORDER,	 /* blocks of one size, each once per pass */
+	LAB_WAY_OTHER,
+};
+
 struct lab_pattern_dir {
+	enum lab_pattern_way way;
 	uint64_t align;	      /* random offsets are multiples of it */
 	uint64_t nr_blocks;   /* of `align` bytes, in which an I/O may start */
 	uint32_t fixed_bytes; /* 0: sizes vary */
@@ -35,9 +43,10 @@ struct lab_pattern_dir {
 };
 
 struct lab_pattern {
-	const struct lab_job *job;
-	uint64_t start, bytes; /* the region */
+	uint8_t only_dir; /* LAB_NR_JOB_DIRS: there is more than one */
 	bool random, mixed, trim_first;
+	uint64_t start, bytes; /* the region */
+	const struct lab_job *job;
 	bool write_next; /* trimwrite: the extent that was trimmed last is written now */
 	struct lab_rng offset_rng, size_rng, mix_rng;
 
@@ -58,10 +67,38 @@ const char *lab_pattern_init(struct lab_pattern *p, const struct lab_job *job, u
 			     uint64_t bytes, uint64_t seed, uint64_t stream);
 void lab_pattern_free(struct lab_pattern *p);
 
+/* Behind the two functions below: what is not short. */
+enum lab_job_dir lab_pattern_draw_dir(struct lab_pattern *p);
+bool lab_pattern_next_other(struct lab_pattern *p, enum lab_job_dir dir, struct lab_extent *out);
+
 /* Direction of the next I/O. */
-enum lab_job_dir lab_pattern_dir(struct lab_pattern *p);
+static inline enum lab_job_dir lab_pattern_dir(struct lab_pattern *p)
+{
+	return p->only_dir < LAB_NR_JOB_DIRS ? (enum lab_job_dir)p->only_dir
+					     : lab_pattern_draw_dir(p);
+}
+
 /* Its place. False: the pass is over, see lab_pattern_rewind(). */
-bool lab_pattern_next(struct lab_pattern *p, enum lab_job_dir dir, struct lab_extent *out);
+static inline bool lab_pattern_next(struct lab_pattern *p, enum lab_job_dir dir,
+				    struct lab_extent *out)
+{
+	struct lab_pattern_dir *d = &p->dir[dir];
+	uint64_t block;
+
+	if (d->way == LAB_WAY_UNIFORM) {
+		block = lab_rng_below(&p->offset_rng, d->nr_blocks);
+	} else if (d->way == LAB_WAY_ORDER) {
+		if (p->next_index >= p->order.n)
+			return false;
+		block = lab_perm_at(&p->order, p->next_index++);
+	} else {
+		return lab_pattern_next_other(p, dir, out);
+	}
+	out->offset = p->start + block * d->align;
+	out->bytes = d->fixed_bytes;
+	return true;
+}
+
 /* Begins the next pass: from the front, or in a new random order. */
 void lab_pattern_rewind(struct lab_pattern *p);
 

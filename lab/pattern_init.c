@@ -85,6 +85,33 @@ static const char *init_map(struct lab_pattern *p)
 	return NULL;
 }
 
+/* The short ways: nobody looks back at the last I/O, and every block has room for its size. */
+static enum lab_pattern_way way_of(const struct lab_pattern *p, enum lab_job_dir dir)
+{
+	const struct lab_job *job = p->job;
+	const struct lab_pattern_dir *d = &p->dir[dir];
+
+	if (!p->random || p->trim_first || p->visited || !d->fixed_bytes ||
+	    d->percent_random < 100 || job->rw_every > 1 || job->dist[dir] != LAB_DIST_RANDOM)
+		return LAB_WAY_OTHER;
+	return p->mapped ? LAB_WAY_ORDER : LAB_WAY_UNIFORM;
+}
+
+static void choose_ways(struct lab_pattern *p)
+{
+	unsigned int dir, nr = 0;
+
+	for (dir = 0; dir < LAB_NR_JOB_DIRS; dir++) {
+		p->dir[dir].way = way_of(p, dir);
+		if (!lab_job_does(p->job, dir))
+			continue;
+		p->only_dir = (uint8_t)dir;
+		nr++;
+	}
+	if (nr > 1)
+		p->only_dir = LAB_NR_JOB_DIRS;
+}
+
 const char *lab_pattern_init(struct lab_pattern *p, const struct lab_job *job, uint64_t start,
 			     uint64_t bytes, uint64_t seed, uint64_t stream)
 {
@@ -106,6 +133,7 @@ const char *lab_pattern_init(struct lab_pattern *p, const struct lab_job *job, u
 			wrong = init_dir(p, dir);
 	if (!wrong)
 		wrong = init_map(p);
+	choose_ways(p);
 	if (wrong)
 		lab_pattern_free(p);
 	return wrong;

@@ -10,6 +10,9 @@
 #include "core/fixed.h"
 #include "lab/report.h"
 
+/* Smallest error that a percentage with one decimal shows. */
+#define SHOWN_PPM 500
+
 struct figures {
 	uint64_t iops, bytes_per_s;
 	bool has_shares;
@@ -202,12 +205,15 @@ static void say_shares(struct words *w, struct lab_sim_result *const *run, const
 		mark[i] = f[i].has_shares && f[i].share_error_ppm <= best + 10000;
 	say(w, "; ", "", "");
 	say_labels(w, run, mark, nr);
-	say(w, count(mark, nr) > 1 ? " keep" : " keeps",
-	    " the shares best, with no group more than ", "");
+	say(w, count(mark, nr) > 1 ? " keep" : " keeps", " the shares best, with no group ", "");
 	for (i = 0, best = 0; i < nr; i++)
 		if (mark[i])
 			best = weir_max64(best, f[i].share_error_ppm);
-	say(w, lab_format_share(text, best, 1000000), " below its entitlement", "");
+	if (best < SHOWN_PPM)
+		say(w, "below its entitlement", "", "");
+	else
+		say(w, "more than ", lab_format_share(text, best, 1000000),
+		    " below its entitlement");
 }
 
 static void say_latency(struct words *w, struct lab_sim_result *const *run, const struct figures *f,
@@ -250,9 +256,13 @@ static void print_single(FILE *out, const struct figures *f)
 
 	if (!f->has_shares)
 		return;
-	fprintf(out, "Furthest below its entitlement: %s, by %s. Slowest p99.9: %s, %s.\n",
-		f->share_group, lab_format_share(share, f->share_error_ppm, 1000000),
-		f->slow_group ? f->slow_group : "-", lab_format_ns(p999, f->p999_ns));
+	if (f->share_error_ppm < SHOWN_PPM)
+		fprintf(out, "No group is below its entitlement.");
+	else
+		fprintf(out, "Furthest below its entitlement: %s, by %s.", f->share_group,
+			lab_format_share(share, f->share_error_ppm, 1000000));
+	fprintf(out, " Slowest p99.9: %s, %s.\n", f->slow_group ? f->slow_group : "-",
+		lab_format_ns(p999, f->p999_ns));
 }
 
 void report_compare(FILE *out, struct lab_sim_result *const *run, unsigned int nr)

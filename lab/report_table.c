@@ -12,6 +12,7 @@
 
 enum {
 	NAME_COLUMNS = 14,
+	IOPS_COLUMNS = 13,
 	ROWS_MAX = 60, /* groups in a table; --json has them all */
 };
 
@@ -68,20 +69,25 @@ static void row_name(char *buf, size_t bytes, const char *path)
 		snprintf(buf, bytes, "%*s..%s", (int)level, "", last + length - (room - 2));
 }
 
+/* "reads/writes"; trims count as writes, as in all limits and shares. Short numbers if need be. */
 static void iops_text(char *buf, size_t bytes, struct lab_meter *const *meter, uint64_t span_ns)
 {
-	char part[LAB_NR_JOB_DIRS][LAB_TEXT_BYTES];
-	unsigned int dir;
+	const struct lab_meter *r = meter[LAB_DIR_READ], *w = meter[LAB_DIR_WRITE];
+	const struct lab_meter *t = meter[LAB_DIR_TRIM];
+	char *(*format)(char *, uint64_t) = lab_format_count;
+	char read[LAB_TEXT_BYTES] = "-", write[LAB_TEXT_BYTES] = "-";
+	uint64_t others = (w ? w->ios : 0) + (t ? t->ios : 0);
+	int tries;
 
-	for (dir = 0; dir < LAB_NR_JOB_DIRS; dir++) {
-		if (meter[dir] && (meter[dir]->ios || dir != LAB_DIR_TRIM))
-			lab_format_count(part[dir], lab_per_second(meter[dir]->ios, span_ns));
-		else
-			strcpy(part[dir], "-");
+	for (tries = 0; tries < 2; tries++) {
+		if (r)
+			format(read, lab_per_second(r->ios, span_ns));
+		if (w || t)
+			format(write, lab_per_second(others, span_ns));
+		if (snprintf(buf, bytes, "%s/%s", read, write) <= IOPS_COLUMNS)
+			return;
+		format = lab_format_short;
 	}
-	/* Trims are rare enough to have their number only where there are some. */
-	snprintf(buf, bytes, "%s/%s%s%s", part[LAB_DIR_READ], part[LAB_DIR_WRITE],
-		 meter[LAB_DIR_TRIM] ? "/" : "", meter[LAB_DIR_TRIM] ? part[LAB_DIR_TRIM] : "");
 }
 
 static void wait_text(char *buf, size_t bytes, const struct weir_group_stats *s)

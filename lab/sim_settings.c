@@ -104,18 +104,19 @@ const struct lab_setting *lab_setting_at(unsigned int n)
 	return n < NR_SETTINGS ? &settings[n] : NULL;
 }
 
+/* Index of text in "a|b|c". */
 static bool parse_word(const char *words, const char *text, uint64_t *out)
 {
-	size_t bytes = strlen(text);
+	size_t bytes = strlen(text), word;
 
-	for (*out = 0; *words && bytes; ++*out) {
-		if (!strncmp(words, text, bytes) && (words[bytes] == '|' || !words[bytes]))
+	for (*out = 0;; ++*out) {
+		word = strcspn(words, "|");
+		if (word == bytes && !memcmp(words, text, bytes))
 			return true;
-		words = strchr(words, '|');
-		if (!words++)
-			break;
+		if (!words[word])
+			return false;
+		words += word + 1;
 	}
-	return false;
 }
 
 static bool unknown(const char *key, char *err, size_t err_bytes)

@@ -174,6 +174,17 @@ char *lab_format_count(char *buf, uint64_t n)
 	return buf;
 }
 
+char *lab_format_short(char *buf, uint64_t n)
+{
+	if (n < 1000)
+		snprintf(buf, LAB_TEXT_BYTES, "%" PRIu64, n);
+	else if (n < 999500)
+		three_digits(buf, n, 1000, "k");
+	else
+		three_digits(buf, n, 1000000, "M");
+	return buf;
+}
+
 char *lab_format_rate(char *buf, uint64_t bytes_per_s)
 {
 	return three_digits(buf, bytes_per_s, 1000000, "");

@@ -22,6 +22,7 @@ const char *lab_unit_accepts(enum weir_unit unit);
 /* Each writes into buf, which has LAB_TEXT_BYTES, and returns it. */
 char *lab_format_ns(char *buf, uint64_t ns);		/* 831ns 12.3us 1.25ms 17.0s */
 char *lab_format_count(char *buf, uint64_t n);		/* 831 12345 1.23M */
+char *lab_format_short(char *buf, uint64_t n);		/* 831 12.3k 1.23M: five columns */
 char *lab_format_rate(char *buf, uint64_t bytes_per_s); /* MB/s of 10^6 bytes: 0.51 97.3 1204 */
 /* part of whole, 0..1000, as 0.0% .. 100.0%; "-" if whole is 0. */
 char *lab_format_share(char *buf, uint64_t part, uint64_t whole);

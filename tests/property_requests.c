@@ -105,10 +105,11 @@ void call_insert(struct run *r)
 {
 	enum weir_where at = draw_one_in(&r->seed, 16) ? WEIR_HEAD : WEIR_TAIL;
 	int n = pick_rq(r, BOOK_FREE), group = pick_group(r), ctx = pick_ctx(r);
-	struct book_rq *brq = &r->books.rq[n];
+	struct book_rq *brq;
 
-	if (n == BOOKS_NONE || brq->admitted)
+	if (n == BOOKS_NONE)
 		return;
+	brq = &r->books.rq[n];
 	if (draw_one_in(&r->seed, 2))
 		ctx = BOOKS_NONE;
 	else if (ctx != BOOKS_NONE && !r->books.group[r->books.ctx[ctx].group].removed &&
@@ -161,11 +162,11 @@ bool run_dispatch(struct run *r)
 		check_nothing(r, next.at_ns);
 		return false;
 	}
+	n = books_waiting(&r->books, rq);
+	TRACE(r, "  dispatch %d\n", n);
 	CHECK(r, may);
 	CHECK(r, r->books.now >= r->asleep_until);
 	CHECK(r, !r->cfg.device_depth || r->books.drain || in_flight < r->cfg.device_depth);
-	n = books_waiting(&r->books, rq);
-	TRACE(r, "  dispatch %d\n", n);
 	answer(r, (uint64_t)n);
 	books_dispatched(&r->books, n);
 	woken(r);

@@ -13,13 +13,21 @@ static bool break_memory(struct run *r)
 
 /* ---- groups ---- */
 
-static void trace_max(struct run *r, const struct weir_group_attr *attr)
+static void trace_rates(struct run *r, const char *name, const struct weir_rates *rates)
 {
 	int dir;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-		TRACE(r, "    dir %d: %lld bytes/s %lld ios/s\n", dir,
-		      (long long)attr->max.bps[dir], (long long)attr->max.iops[dir]);
+		TRACE(r, "    %s, dir %d: %lld bytes/s %lld ios/s\n", name, dir,
+		      (long long)rates->bps[dir], (long long)rates->iops[dir]);
+}
+
+static void trace_attr(struct run *r, const struct weir_group_attr *attr)
+{
+	trace_rates(r, "max", &attr->max);
+	trace_rates(r, "low", &attr->low);
+	TRACE(r, "    weight %u own %u target %llu\n", attr->weight, attr->own_weight,
+	      (unsigned long long)attr->latency_target_ns);
 }
 
 void call_group_create(struct run *r)
@@ -41,7 +49,7 @@ void call_group_create(struct run *r)
 	g = weir_group_create(r->w, r->books.group[parent].g, &attr, now(r), &err);
 	r->memory.fail_at = 0;
 	TRACE(r, "  create %d below %d: %d\n", n, parent, err);
-	trace_max(r, &attr);
+	trace_attr(r, &attr);
 	if (bad) {
 		CHECK(r, !g && err == -WEIR_EINVAL);
 		return;
@@ -89,7 +97,7 @@ void call_group_set(struct run *r)
 		draw_bad_attr(&r->seed, &attr);
 	ret = weir_group_set(r->books.group[n].g, &attr, now(r));
 	TRACE(r, "  set group %d: %d\n", n, ret);
-	trace_max(r, &attr);
+	trace_attr(r, &attr);
 	CHECK(r, ret == (bad ? -WEIR_EINVAL : 0));
 	if (!ret)
 		books_group_set(&r->books, n, &attr);

@@ -151,6 +151,17 @@ examples()
 	done
 }
 
+# Each line "  NAME: ..." below "Settings" of the help has its entry in the manual page.
+manual_has_settings()
+{
+	names=$("$weir" sim --help | sed -n '/^Settings of/,/^$/s/^  \([a-z_]*\):.*/\1/p')
+	[ "$(echo "$names" | wc -l)" -gt 10 ] || return 1
+	for name in $names; do
+		grep -q "^\.It Cm $name\$" "$source_dir/docs/man/weir-sim.1" ||
+			{ echo "$name is not in weir-sim(1)"; return 1; }
+	done
+}
+
 check "an exact rate" exact
 check "JSON with the same figure" json
 check "the same bytes twice" same_twice
@@ -169,6 +180,7 @@ check "a full disk" full_disk
 check "a flight recording" recording
 check "the examples run and fit 100 columns" examples
 check "help of sim" says 'host_ns: CPU time' sim --help
+check "the manual has every setting" manual_has_settings
 check "list of policies" says '^weir ' policies
 check "tunables of one" says '^adapt  *0/1  *1 ' policies weir
 check "policies as JSON" says '"weir version"' policies --json

@@ -1,222 +1,140 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reruns: calls from within wake(), recordings that are damaged, forged or of another version, and
- * answers that differ. tests/test_record.c has those that are equal.
+ * Reruns of recordings that are damaged, forged or of another version, and answers that differ.
+ * tests/test_record.c has those that are equal.
  */
 #include "tests/record_tape.h"
 
-#include "core/record_encode.h"
 #include "lab/record_file.h"
 
-/* ---- a host that calls from within wake() ---- */
+/* ---- what is recorded of a request is all that the host said ---- */
 
-enum {
-	NEST_GROUPS = 6,
-	NEST_RQS = 64,
-	NEST_STEPS = 400,
+#define DRAWN 2000
+
+struct drawn {
+	struct lab_call_bio bio[DRAWN];
+	uint32_t nr, seen;
 };
 
-struct nest {
-	struct weir *w;
-	struct weir_host host;
-	struct util_memory memory;
-	uint64_t seed, now;
-	struct weir_group *group[NEST_GROUPS]; /* 0: the root; NULL: none */
-	uint32_t places[NEST_GROUPS][WEIR_NR_DIRS];
-	struct weir_rq rq[NEST_RQS]; /* NEW ones are free */
-	uint32_t calls_within;
-	unsigned int depth;
-};
-
-static bool one_in(struct nest *n, uint64_t of)
+static void compare_inserted(void *priv, const struct lab_call *call, unsigned int depth)
 {
-	return !util_below(&n->seed, of);
-}
+	struct drawn *d = priv;
+	const struct lab_call_bio *want = &d->bio[d->seen], *got = &call->bio;
 
-static void nest_admit(struct nest *n)
-{
-	int g = (int)util_below(&n->seed, NEST_GROUPS);
-	enum weir_dir dir = (enum weir_dir)util_below(&n->seed, 2);
-
-	if (n->group[g] && weir_admit(n->w, n->group[g], dir, 4096, n->now))
-		n->places[g][dir]++;
-}
-
-static void nest_release(struct nest *n)
-{
-	int g = (int)util_below(&n->seed, NEST_GROUPS);
-	enum weir_dir dir = (enum weir_dir)util_below(&n->seed, 2);
-
-	if (!n->places[g][dir])
+	(void)depth;
+	if (call->type != WEIR_REC_INSERT)
 		return;
-	n->places[g][dir]--;
-	weir_release(n->w, n->group[g], dir, n->now);
+	assert_true(d->seen < d->nr);
+	assert_int_equal(call->rq, ++d->seen);
+	assert_int_equal(got->sector, want->sector);
+	assert_int_equal(got->nr_sectors, want->nr_sectors);
+	assert_int_equal(got->group, want->group);
+	assert_int_equal(got->ctx, want->ctx);
+	assert_int_equal(got->flags, want->flags);
+	assert_int_equal(got->op, want->op);
+	assert_int_equal(got->ioprio_class, want->ioprio_class);
+	assert_int_equal(got->ioprio_level, want->ioprio_level);
+	assert_int_equal(got->head, want->head);
 }
 
-static struct weir_rq *nest_pick(struct nest *n, enum weir_rq_state state)
+/* Some fields stay as they were, as in life. */
+static void draw_bio(uint64_t *seed, struct lab_call_bio *bio)
 {
-	int i = (int)util_below(&n->seed, NEST_RQS), left;
+	uint64_t change = util_random(seed);
 
-	for (left = NEST_RQS; left; left--, i = i ? i - 1 : NEST_RQS - 1)
-		if (n->rq[i].state == state)
-			return &n->rq[i];
-	return NULL;
+	if (change & 1)
+		bio->sector = util_random(seed) >> util_below(seed, 64) >> 1;
+	if (change & 2)
+		bio->nr_sectors = (uint32_t)(UINT64_C(1) << util_below(seed, 24));
+	if (change & 4)
+		bio->op = (uint8_t)util_below(seed, WEIR_NR_OPS);
+	if (change & 8)
+		bio->flags = (uint16_t)util_random(seed);
+	if (change & 16)
+		bio->ioprio_class = (uint8_t)util_below(seed, 4);
+	if (change & 32)
+		bio->ioprio_level = (uint8_t)util_below(seed, 8);
+	if (change & 64)
+		bio->group = (uint32_t)util_below(seed, 2);
+	if (change & 128)
+		bio->ctx = (uint32_t)util_below(seed, 3);
+	bio->head = change & 256;
 }
 
-static void nest_insert(struct nest *n)
+static void all_fields_come_back(void **state)
 {
-	int g = (int)util_below(&n->seed, NEST_GROUPS);
-	struct weir_rq *rq = nest_pick(n, WEIR_RQ_NEW);
-
-	if (!n->group[g] || !rq)
-		return;
-	weir_rq_init(rq, one_in(n, 2) ? WEIR_OP_READ : WEIR_OP_WRITE, util_below(&n->seed, 1 << 20),
-		     8, n->group[g], NULL);
-	weir_insert(n->w, rq, WEIR_TAIL, n->now);
-}
-
-static void nest_dispatch(struct nest *n)
-{
-	weir_dispatch(n->w, n->now, NULL);
-}
-
-static void nest_complete(struct nest *n)
-{
-	struct weir_rq *rq = nest_pick(n, WEIR_RQ_DISPATCHED);
-
-	if (rq)
-		weir_complete(n->w, rq, n->now);
-}
-
-/* Only groups without requests go, so that their index is free at once. */
-static void nest_groups(struct nest *n)
-{
-	int g = 1 + (int)util_below(&n->seed, NEST_GROUPS - 1), i;
-	struct weir_group_attr attr;
-	struct weir_group *group = n->group[g];
-
-	if (!group) {
-		weir_group_attr_init(&attr);
-		attr.weight = 1 + (uint32_t)util_below(&n->seed, 1000);
-		if (one_in(n, 3))
-			attr.max.iops[WEIR_READ] = 1000;
-		n->group[g] = weir_group_create(n->w, n->group[0], &attr, n->now, NULL);
-		assert_non_null(n->group[g]);
-		return;
-	}
-	for (i = 0; i < NEST_RQS; i++)
-		if (n->rq[i].state != WEIR_RQ_NEW && n->rq[i].group == group)
-			return;
-	if (n->places[g][WEIR_READ] || n->places[g][WEIR_WRITE])
-		return;
-	n->group[g] = NULL;
-	assert_int_equal(weir_group_remove(group, n->now), 0);
-}
-
-static void nest_pool(struct nest *n)
-{
-	struct weir_config cfg;
-
-	weir_get_config(n->w, &cfg);
-	cfg.pool = one_in(n, 8) ? 0 : 2 + (uint32_t)util_below(&n->seed, 12);
-	assert_int_equal(weir_reconfigure(n->w, &cfg, n->now), 0);
-}
-
-static void nest_step(struct nest *n)
-{
-	static void (*const calls[])(struct nest * n) = {
-		nest_admit,    nest_admit,    nest_admit,    nest_admit,
-		nest_release,  nest_release,  nest_release,  nest_insert,
-		nest_insert,   nest_dispatch, nest_dispatch, nest_dispatch,
-		nest_complete, nest_complete, nest_groups,   nest_pool,
-	};
-
-	n->now += util_below(&n->seed, 100) < 5 ? 3000000 : util_below(&n->seed, 3) * 20000;
-	calls[util_below(&n->seed, sizeof(calls) / sizeof(calls[0]))](n);
-}
-
-static void nest_wake(void *priv, struct weir_group *g, enum weir_dir dir)
-{
-	struct nest *n = priv;
-	uint64_t calls = util_below(&n->seed, 5);
-
-	(void)dir;
-	if (n->depth == 3 || !g)
-		return;
-	n->depth++;
-	n->calls_within += calls;
-	while (calls--)
-		nest_step(n);
-	n->depth--;
-}
-
-static void *nest_alloc(void *priv, size_t bytes)
-{
-	return util_alloc(&((struct nest *)priv)->memory, bytes);
-}
-
-static void nest_free(void *priv, void *p, size_t bytes)
-{
-	util_free(&((struct nest *)priv)->memory, p, bytes);
-}
-
-static void nest_end(struct nest *n)
-{
-	int g, i;
-
-	n->depth = 3; /* no more calls from within */
-	weir_set_drain(n->w, true, n->now);
-	while (weir_dispatch(n->w, n->now, NULL))
-		;
-	for (i = 0; i < NEST_RQS; i++)
-		if (n->rq[i].state == WEIR_RQ_DISPATCHED)
-			weir_complete(n->w, &n->rq[i], n->now);
-	for (g = 0; g < NEST_GROUPS; g++)
-		for (i = 0; i < WEIR_NR_DIRS; i++)
-			for (; n->places[g][i]; n->places[g][i]--)
-				weir_release(n->w, n->group[g], (enum weir_dir)i, n->now);
-	weir_destroy(n->w);
-	assert_int_equal(n->memory.bytes, 0);
-}
-
-static void calls_from_within_wake(void **state)
-{
-	static struct nest n;
-	uint64_t seed, within = 0, wakes = 0;
+	static struct drawn d;
+	static struct util_host h;
+	const struct lab_rerun_options options = {.each = compare_inserted, .priv = &d};
+	struct lab_call_bio bio = {0};
 	struct lab_rerun_result r;
-	struct weir_config cfg;
+	struct weir_group *group[2];
+	struct weir_ctx *ctx[3] = {NULL};
+	uint64_t seed = 11;
 	struct tape t;
-	int i;
+	FILE *f;
 
 	(void)state;
-	for (seed = 1; seed <= 100; seed++) {
-		memset(&n, 0, sizeof(n));
-		n.seed = seed;
-		n.now = 1000000000;
-		n.host = (struct weir_host){
-			.alloc = nest_alloc, .free = nest_free, .wake = nest_wake, .priv = &n};
-		util_config(&cfg);
-		cfg.pool = 6;
-		cfg.device_depth = 8;
-		n.w = weir_create(&cfg, &n.host, weir_policy_at(seed % 2), NULL, n.now, NULL);
-		assert_non_null(n.w);
-		n.group[0] = weir_root(n.w);
-		assert_int_equal(tape_start(&t, n.w, WEIR_RECORD_RING_MIN, n.now), 0);
-		for (i = 0; i < NEST_STEPS; i++) {
-			nest_step(&n);
-			tape_pull(&t, 500);
-		}
-		tape_stop(&t, n.now);
-		within += n.calls_within;
-		nest_end(&n);
-		tape_expect_equal(&t);
-		tape_rerun(&t, &r);
-		wakes += r.calls[WEIR_REC_WAKE];
-		assert_int_equal(r.calls[WEIR_REC_WAKE], r.calls[WEIR_REC_WOKEN]);
-		lab_rerun_free(&r);
-		tape_free(&t);
+	util_host_init(&h);
+	h.cfg.merge = false;
+	util_host_start(&h, weir_policy_at(0), NULL);
+	group[0] = weir_root(h.w);
+	group[1] = util_group(&h, group[0], 100);
+	ctx[1] = weir_ctx_create(h.w, group[1], WEIR_IOPRIO_BE, 4, h.now);
+	ctx[2] = weir_ctx_create(h.w, group[0], WEIR_IOPRIO_RT, 0, h.now);
+	assert_int_equal(tape_start(&t, h.w, 32 * WEIR_RECORD_RING_MIN, h.now), 0);
+	for (d.nr = 0; d.nr < DRAWN; d.nr++) {
+		struct weir_rq *rq;
+
+		draw_bio(&seed, &bio);
+		d.bio[d.nr] = bio;
+		rq = util_bio(&h, (enum weir_op)bio.op, bio.sector, bio.nr_sectors);
+		rq->group = group[bio.group];
+		rq->ctx = ctx[bio.ctx];
+		rq->flags = bio.flags;
+		rq->ioprio_class = bio.ioprio_class;
+		rq->ioprio_level = bio.ioprio_level;
+		weir_insert(h.w, rq, bio.head ? WEIR_HEAD : WEIR_TAIL, h.now);
 	}
-	assert_true(wakes > 1000 && within > 1000);
+	tape_stop(&t, h.now);
+	util_host_stop(&h);
+	f = fmemopen(t.data, t.bytes, "rb");
+	assert_int_equal(lab_rerun(f, &options, &r), 0);
+	fclose(f);
+	assert_int_equal(r.verdict, LAB_RERUN_EQUAL);
+	assert_int_equal(d.seen, DRAWN);
+	lab_rerun_free(&r);
+	tape_free(&t);
+}
+
+/* The example of weir-recording(5), to the byte. */
+static void as_in_the_manual(void **state)
+{
+	static const uint8_t example[] = {
+		0x84, 0x01, 0x00,	      /* begin */
+		0x87, 0x03, 0x80, 0x10, 0x08, /* insert */
+		0x88, 0x00,		      /* dispatch */
+		0x0a, 0xd0, 0x86, 0x03, 0x00, /* complete */
+		0x1f, 0x00, 0x03,	      /* end */
+	};
+	static struct util_host h;
+	struct tape t;
+	uint32_t n;
+
+	(void)state;
+	util_host_init(&h);
+	util_host_start(&h, weir_policy_at(0), NULL);
+	assert_int_equal(tape_start(&t, h.w, WEIR_RECORD_RING_MIN, h.now), 0);
+	n = util_insert(&h, WEIR_OP_READ, 1024, 8);
+	assert_int_equal(util_dispatch(&h), n);
+	h.now += 50000;
+	util_complete(&h, n);
+	tape_stop(&t, h.now);
+	util_host_stop(&h);
+	tape_expect_equal(&t);
+	assert_true(t.bytes > sizeof(example));
+	assert_memory_equal(t.data + t.bytes - sizeof(example), example, sizeof(example));
+	tape_free(&t);
 }
 
 /* ---- a small recording with every kind of answer ---- */
@@ -554,7 +472,8 @@ int main(void)
 {
 #define SMALL(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_from_within_wake),
+		cmocka_unit_test(all_fields_come_back),
+		cmocka_unit_test(as_in_the_manual),
 		SMALL(every_byte_counts),
 		SMALL(every_length_counts),
 		cmocka_unit_test(blocks_out_of_order),

@@ -111,6 +111,10 @@ static void three_digits_and_a_unit(void **state)
 	check_format(lab_format_ns, UINT64_C(3600000000000), "3600s");
 	check_format(lab_format_count, 999999, "999999");
 	check_format(lab_format_count, 1234567, "1.23M");
+	check_format(lab_format_short, 999, "999");
+	check_format(lab_format_short, 15241, "15.2k");
+	check_format(lab_format_short, 999499, "999k");
+	check_format(lab_format_short, 999500, "1.00M");
 	check_format(lab_format_rate, 512000, "0.51");
 	check_format(lab_format_rate, 97300000, "97.3");
 	check_format(lab_format_rate, 1204000000, "1204");

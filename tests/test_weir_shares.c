@@ -222,26 +222,52 @@ static void weights_change(void **state)
 
 /* ---- claims ---- */
 
-/* One block at a time, with 200 us of thinking, beside three that keep the device full. */
-static void thinker_beside_deep_ones(void **state)
+/* One block at a time, with some 200 us of thinking, beside three that keep the device full. */
+static struct sd_stream *thinker_and_deep_ones(struct sd *d)
 {
-	struct sd *d = *state;
 	struct sd_stream *thinker;
 	uint32_t n;
 
-	start(d);
 	thinker = sd_stream(d, sd_group(d, weir_root(d->w), 100), 1);
-	thinker->think_ns = 200 * SD_US;
+	thinker->think_ns = 207 * SD_US; /* out of step with the server */
 	sd_start_stream(d, thinker);
 	for (n = 0; n < 3; n++)
 		sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
-	sd_run(d, 3 * SD_S); /* the depth has been learned */
+	sd_run(d, 3 * SD_S);
 	sd_clear(d);
 	sd_run(d, 5 * SD_S);
-	assert_true(thinker->done > 10000);
-	/* It takes the next place that gets free: one request's time, at most. */
-	assert_true(thinker->wait_max_ns <= 20 * SD_US);
-	/* 100 us idle. What is in flight already is a window of little more. */
+	assert_true(thinker->done > 11000);
+	return thinker;
+}
+
+/* At a fixed depth it takes the next place that gets free: after one request's time at most. */
+static void thinker_takes_the_next_place(void **state)
+{
+	uint64_t values[WEIR_TUNABLES_MAX];
+	struct sd *d = *state;
+	struct sd_stream *thinker;
+
+	util_defaults(&weir_policy_weir, values);
+	util_tune(&weir_policy_weir, values, "adapt", 0);
+	sd_start(d, &weir_policy_weir, values);
+	thinker = thinker_and_deep_ones(d);
+	assert_in_range(thinker->wait_max_ns, 1, 20 * SD_US);
+	/* Five in flight, of 20 us, and the pipeline: 180 us after at most 20. */
+	assert_true(thinker->latency.max_ns <= 200 * SD_US);
+	assert_true(sd_busy_ppm(d) >= 999000);
+}
+
+/* While the depth is learned, too, but for those moments in which less is tried after more. */
+static void thinker_while_learning(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *thinker;
+
+	start(d);
+	thinker = thinker_and_deep_ones(d);
+	assert_true(thinker->wait_sum_ns / thinker->done <= 20 * SD_US);
+	assert_true(thinker->wait_max_ns <= 100 * SD_US);
+	/* 100 us on the idle device. */
 	assert_true(weir_hist_percentile_ns(&thinker->latency, 990000) <= 250 * SD_US);
 	assert_true(sd_busy_ppm(d) >= 970000);
 }
@@ -336,7 +362,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_device_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(weights_change, setup, teardown),
-		cmocka_unit_test_setup_teardown(thinker_beside_deep_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(thinker_takes_the_next_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(thinker_while_learning, setup, teardown),
 		cmocka_unit_test_setup_teardown(bursts, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_credit_from_idle_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(stale_tag, setup, teardown),

@@ -17,7 +17,7 @@
  * longer counts, so that it does not hold the place of those that the device could serve; up to a
  * number, or a device that is slow as a whole would be flooded. What is usual is learned from them
  * too, but not more of it than makes one stuck: so a device that becomes slow is found to be, and
- *one stalled request tells little.
+ * one stalled request tells little.
  *
  * Rotational devices order by themselves and need all they can get to do so: there only a latency
  * target limits the depth, beginning with what fills a disk's own queue.
@@ -39,21 +39,20 @@ void wp_depth_init(struct wp *p)
 	wp_probe_init(p);
 }
 
-static uint64_t stuck_after_ns(const struct wp *p)
+/* A large request takes its time among small ones. */
+static uint64_t stuck_after_ns(const struct wp *p, uint64_t cost_ns)
 {
-	return WP_STUCK_FACTOR * weir_max64(p->service_ns, p->window_ns);
+	return WP_STUCK_FACTOR * weir_max64(weir_max64(p->service_ns, p->window_ns), cost_ns);
 }
 
 /* Takes out of the budget what has been in flight for too long. O(1) amortised. */
 static void find_stuck(struct wp *p, uint64_t now)
 {
-	uint64_t limit_ns = stuck_after_ns(p);
-
 	while (p->nr_in_flight && p->nr_stuck < WP_STUCK_MAX) {
 		struct wp_rq *pr = list_first(&p->in_flight, struct wp_rq, link);
 		struct weir_rq *rq = weir_container_of((uint64_t *)pr, struct weir_rq, policy);
 
-		if (now - rq->dispatch_ns < limit_ns)
+		if (now - rq->dispatch_ns < stuck_after_ns(p, pr->cost_ns))
 			break;
 		list_unlink(&pr->link);
 		list_push_back(&p->stuck, &pr->link);
@@ -72,7 +71,7 @@ static uint64_t stuck_deadline_ns(const struct wp *p)
 
 	if (p->nr_stuck >= WP_STUCK_MAX)
 		return WEIR_NEVER;
-	return rq->dispatch_ns + stuck_after_ns(p);
+	return rq->dispatch_ns + stuck_after_ns(p, pr->cost_ns);
 }
 
 /* The standing or trial window, or a fixed one. */
@@ -153,7 +152,8 @@ void wp_depth_cancel(struct wp *p, struct weir_rq *rq)
 
 void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now)
 {
-	uint64_t service_ns = weir_min64(now - rq->dispatch_ns, stuck_after_ns(p));
+	uint64_t most_ns = stuck_after_ns(p, wp_rq(rq)->cost_ns);
+	uint64_t service_ns = weir_min64(now - rq->dispatch_ns, most_ns);
 	bool stuck = wp_rq(rq)->stuck;
 
 	wp_depth_cancel(p, rq);

@@ -16,16 +16,20 @@
  *
  * Floors that do not fit: each backlogged floor asks for a device time, rate x the cost that its
  * requests have shown. If the sum is more than floor_percent of what the device completes
- * (work_rate), all due times advance faster by that ratio, so that each gets the same part of its
- * floor in device time, and goes on competing by weight with the rest: never below its share.
+ * (work_rate), each is scaled down, in device time: what it asks for within its weight share it
+ * keeps, and of what it asks for beyond, all get the same part. Its due times advance faster by
+ * what it asks for / what it gets. A floor inside another's subtree counts inside that one.
+ *
+ * Example: of 94 ms of device time that there are for floors, A wants 100, B 60 and C 10, at equal
+ * weights. C keeps its 10, A and B keep 31 each; so 22 are left for what is beyond, of which A gets
+ * 22 x 69 / 98 and B 22 x 29 / 98. A has 46 in the end, B 38, C 10.
  *
  * floor_percent also bounds what floors take out of turn while others wait.
  *
  * Some floors fit, and yet going first is not enough: a process that reads one block at a time
- * waits for what is in the device already. It may go with more in flight
- * than others (WP_OWED_WINDOWS); and when a
- * floor is missed in a period although its group asked all the time, the window is squeezed, as
- * long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
+ * waits for what is in the device already. It may go with more in flight than others
+ * (WP_OWED_WINDOWS); and when a floor is missed in a period although its group asked all the time,
+ * the window is squeezed, as long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
 #include "policy/weir/internal.h"
 
@@ -41,6 +45,12 @@ void wp_floor_init(struct wp *p)
 {
 	p->floor_squeeze = 256;
 	p->floor_since_ns = weir_now(p->w);
+	p->floor_work_ns = 0;
+	p->floor_run_ns = 0;
+	p->floor_missed = false;
+	p->floor_reference = false;
+	p->floor_periods = 0;
+	p->peak_rate = 0;
 }
 
 static bool has_floor_in(const struct weir_group *g, unsigned int dir)
@@ -61,6 +71,34 @@ static uint64_t earliest_due(const struct weir_group *g)
 	return due;
 }
 
+static bool is_inside_another(const struct weir_group *g)
+{
+	for (g = g->parent; g; g = g->parent)
+		if (wp_group(g)->floor.has)
+			return true;
+	return false;
+}
+
+static void uncount(struct wp *p, struct wp_floor *f)
+{
+	if (!f->counted)
+		return;
+	f->counted = false;
+	p->floor_kept_ns -= f->kept_ns;
+	p->floor_over_ns -= f->need_ns - f->kept_ns;
+}
+
+static void count(struct wp *p, const struct weir_group *g)
+{
+	struct wp_floor *f = &wp_group(g)->floor;
+
+	if (f->counted || !weir_heap_has(&f->item) || is_inside_another(g))
+		return;
+	f->counted = true;
+	p->floor_kept_ns += f->kept_ns;
+	p->floor_over_ns += f->need_ns - f->kept_ns;
+}
+
 void wp_floor_activate(struct wp *p, struct weir_group *g)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
@@ -70,23 +108,40 @@ void wp_floor_activate(struct wp *p, struct weir_group *g)
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
 		for (kind = 0; kind < 2; kind++)
 			f->due_ns[dir][kind] = weir_max64(f->due_ns[dir][kind], since_ns);
-	p->floor_need_ns += f->need_ns;
 	weir_heap_push(weir_turn_all(p->w), &f->item, earliest_due(g));
+	count(p, g);
 }
 
 void wp_floor_deactivate(struct wp *p, struct weir_group *g)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
 
-	p->floor_need_ns -= f->need_ns;
+	uncount(p, f);
 	weir_heap_remove(weir_turn_all(p->w), &f->item);
 }
 
 static void period_begin(struct wp_floor *f, const struct weir_group *g, uint64_t now)
 {
 	__builtin_memset(f->period_units, 0, sizeof(f->period_units));
+	__builtin_memset(f->unasked, 0, sizeof(f->unasked));
 	f->since_ns = now;
 	f->active_at_ns = weir_group_active_ns(g);
+}
+
+static void set_has(struct wp *p, struct wp_floor *f, bool has)
+{
+	if (has == f->has)
+		return;
+	f->has = has;
+	p->nr_floors += has ? 1 : -1;
+	/* The first, or the last: what was measured before isn't of its time. */
+	if (p->nr_floors == (has ? 1 : 0))
+		wp_floor_init(p);
+}
+
+void wp_floor_offline(struct wp *p, struct weir_group *g)
+{
+	set_has(p, &wp_group(g)->floor, false);
 }
 
 void wp_floor_changed(struct wp *p, struct weir_group *g)
@@ -96,14 +151,11 @@ void wp_floor_changed(struct wp *p, struct weir_group *g)
 
 	if (f->has && weir_heap_has(&f->item))
 		wp_floor_deactivate(p, g);
-	if (has != f->has)
-		p->nr_floors += has ? 1 : -1;
-	f->has = has;
+	set_has(p, f, has);
 	f->need_ns = 0;
+	f->kept_ns = 0;
 	__builtin_memset(f->due_ns, 0, sizeof(f->due_ns));
 	period_begin(f, g, weir_now(p->w));
-	if (!p->nr_floors)
-		p->floor_squeeze = 256;
 	if (has && g->turn.nr)
 		wp_floor_activate(p, g);
 }
@@ -116,16 +168,37 @@ static uint64_t capacity_ns(const struct wp *p)
 	return all / 100 * weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
 }
 
+/* Of that, what is left for those who ask for more than their shares. */
+static uint64_t spare_ns(const struct wp *p)
+{
+	uint64_t all = capacity_ns(p);
+
+	return all > p->floor_kept_ns ? all - p->floor_kept_ns : 0;
+}
+
 bool wp_floor_fits(const struct wp *p)
 {
-	return p->floor_need_ns <= capacity_ns(p);
+	return p->floor_over_ns <= spare_ns(p);
+}
+
+/* A step of a due time, longer if f does not get what it asks for. */
+static uint64_t scaled(const struct wp *p, const struct wp_floor *f, uint64_t step)
+{
+	uint64_t get;
+
+	if (wp_floor_fits(p) || !f->need_ns)
+		return step;
+	get = f->kept_ns +
+	      weir_mul_div(f->need_ns - f->kept_ns, spare_ns(p), p->floor_over_ns);
+	return weir_mul_div(step, f->need_ns, weir_min64(weir_max64(get, 1), f->need_ns));
 }
 
 /* What g asks for: per direction the larger of its bytes and its requests. */
 static void update_need(struct wp *p, struct weir_group *g)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
-	uint64_t need = 0;
+	/* Of 2^16, so that the product fits for a device 200 times faster than its profile. */
+	uint64_t need = 0, share = weir_entitle_node_share(g) >> 16;
 	unsigned int dir, kind;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
@@ -139,9 +212,10 @@ static void update_need(struct wp *p, struct weir_group *g)
 		}
 		need += most;
 	}
-	if (weir_heap_has(&f->item))
-		p->floor_need_ns += need - f->need_ns;
+	uncount(p, f);
 	f->need_ns = need;
+	f->kept_ns = weir_min64(need, capacity_ns(p) * share >> 16);
+	count(p, g);
 }
 
 static void learn_cost(struct wp_floor *f, unsigned int dir, unsigned int kind, uint64_t cost_ns,
@@ -152,23 +226,25 @@ static void learn_cost(struct wp_floor *f, unsigned int dir, unsigned int kind, 
 	*avg = *avg ? *avg - *avg / 16 + sample / 16 : sample;
 }
 
-/* Did g ask all through the period and get less than its floor? Then the depth is in the way. */
+/*
+ * Did g ask all through the period, in that direction, and get less than its floor? Then the depth
+ * is in the way.
+ */
 static void judge_period(struct wp *p, struct weir_group *g, uint64_t now)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
 	uint64_t length_ns = now - f->since_ns;
-	/* May be below what it was, after a reset of the statistics: then it is not judged. */
-	int64_t active_ns = (int64_t)(weir_group_active_ns(g) - f->active_at_ns);
+	uint64_t active_ns = weir_group_active_ns(g) - f->active_at_ns;
 	unsigned int dir, kind;
 
-	if (active_ns >= (int64_t)(length_ns - length_ns / 8) &&
-	    p->floor_need_ns <= capacity_ns(p)) {
+	if (active_ns >= length_ns - length_ns / 8 && wp_floor_fits(p)) {
 		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
 			for (kind = 0; kind < 2; kind++) {
 				uint64_t want = weir_mul_div(rate_of(g, dir, kind), length_ns,
 							     WEIR_NS_PER_S);
 
-				if (f->period_units[dir][kind] < want - want / 64)
+				if (f->period_units[dir][kind] < want - want / 64 &&
+				    !f->unasked[dir])
 					p->floor_missed = true;
 			}
 		}
@@ -176,11 +252,19 @@ static void judge_period(struct wp *p, struct weir_group *g, uint64_t now)
 	period_begin(f, g, now);
 }
 
+/* By how much a due time moves on for so many bytes or requests. */
+static uint64_t step_of(const struct wp *p, const struct wp_floor *f, uint64_t rate, uint64_t units)
+{
+	uint64_t step = weir_mul_div(units, WEIR_NS_PER_S, rate);
+
+	return weir_min64(scaled(p, f, step - step / 128), WEIR_NS_PER_S * 3600);
+}
+
 static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
 	enum weir_dir dir = weir_op_dir(rq->op);
-	uint64_t units[2] = {weir_rq_bytes(rq), 1u + rq->nr_merged}, cap = capacity_ns(p);
+	uint64_t units[2] = {weir_rq_bytes(rq), 1u + rq->nr_merged};
 	unsigned int kind;
 
 	for (kind = 0; kind < 2; kind++) {
@@ -190,11 +274,7 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 			continue;
 		learn_cost(f, dir, kind, rq->cost_ns, units[kind]);
 		f->period_units[dir][kind] += units[kind];
-		step = weir_mul_div(units[kind], WEIR_NS_PER_S, rate);
-		step -= step / 128;
-		if (p->floor_need_ns > cap)
-			step = weir_mul_div(step, p->floor_need_ns, cap ? cap : 1);
-		step = weir_min64(step, WEIR_NS_PER_S * 3600);
+		step = step_of(p, f, rate, units[kind]);
 		if (due + WP_FLOOR_LAG_NS < now)
 			due = now - WP_FLOOR_LAG_NS;
 		f->due_ns[dir][kind] = weir_min64(due + step, now + step);
@@ -213,6 +293,25 @@ void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *r
 			charge_one(p, g, rq, now);
 }
 
+void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *rq)
+{
+	enum weir_dir dir = weir_op_dir(rq->op);
+	uint64_t units[2] = {weir_rq_bytes(rq), 1u + rq->nr_merged};
+	unsigned int kind;
+
+	for (; g; g = g->parent) {
+		struct wp_floor *f = &wp_group(g)->floor;
+
+		for (kind = 0; f->has && kind < 2; kind++)
+			if (rate_of(g, dir, kind))
+				f->due_ns[dir][kind] -=
+					weir_min64(f->due_ns[dir][kind],
+						   step_of(p, f, rate_of(g, dir, kind), units[kind]));
+		if (f->has && weir_heap_has(&f->item))
+			weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
+	}
+}
+
 void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn)
 {
 	uint64_t percent = weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
@@ -223,18 +322,47 @@ void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn)
 		p->floor_run_ns -= weir_min64(p->floor_run_ns, cost_ns * percent);
 }
 
-/* What is owed is owed in a direction in which g has nothing at its head: ask again later. */
-static void postpone(struct wp *p, struct weir_group *g, unsigned int have, uint64_t now)
+static bool is_owed_in(const struct weir_group *g, unsigned int dir, uint64_t now)
+{
+	const struct wp_floor *f = &wp_group(g)->floor;
+
+	return (rate_of(g, dir, 0) && f->due_ns[dir][0] <= now) ||
+	       (rate_of(g, dir, 1) && f->due_ns[dir][1] <= now);
+}
+
+/*
+ * The request by which g's floor is served, whose turn it is below g: the first, if it is of a
+ * direction that is owed, or one of the other direction behind it.
+ */
+static struct weir_rq *find_owed(struct wp *p, struct weir_group *g, uint64_t now)
+{
+	const struct wp_group *leaf = wp_group(wp_shares_next(g));
+	struct weir_rq *rq = wp_leaf_peek(p, leaf);
+	unsigned int first = weir_op_dir(rq->op);
+
+	if (is_owed_in(g, first, now))
+		return rq;
+	return is_owed_in(g, !first, now) ? wp_leaf_peek_dir(p, leaf, !first) : NULL;
+}
+
+/* What is owed is owed in a direction of which nothing can go: ask again later. */
+static void postpone(struct wp *p, struct weir_group *g, uint64_t now)
 {
 	struct wp_floor *f = &wp_group(g)->floor;
-	unsigned int kind;
+	unsigned int dir, kind;
 
-	for (kind = 0; kind < 2; kind++)
-		f->due_ns[!have][kind] = weir_max64(f->due_ns[!have][kind], now + WEIR_NS_PER_MS);
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+		for (kind = 0; kind < 2; kind++) {
+			if (!rate_of(g, dir, kind) || f->due_ns[dir][kind] > now)
+				continue;
+			f->due_ns[dir][kind] = now + WEIR_NS_PER_MS;
+			f->unasked[dir] = true;
+		}
+	}
 	weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
 }
 
-struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
+struct weir_rq *wp_floor_next(struct wp *p, uint64_t now)
 {
 	struct weir_heap *h = weir_turn_all(p->w);
 
@@ -243,14 +371,11 @@ struct weir_group *wp_floor_next(struct wp *p, uint64_t now)
 	while (h->nr && weir_heap_min_key(h) <= now) {
 		struct wp_floor *f = weir_container_of(weir_heap_min(h), struct wp_floor, item);
 		struct weir_group *g = weir_container_of(f, struct wp_group, floor)->g;
-		struct weir_group *leaf = wp_shares_next(g);
-		const struct weir_rq *rq = wp_leaf_peek(p, wp_group(leaf));
-		enum weir_dir dir = weir_op_dir(rq->op);
+		struct weir_rq *rq = find_owed(p, g, now);
 
-		if (has_floor_in(g, dir) && ((rate_of(g, dir, 0) && f->due_ns[dir][0] <= now) ||
-					     (rate_of(g, dir, 1) && f->due_ns[dir][1] <= now)))
-			return leaf;
-		postpone(p, g, dir, now);
+		if (rq)
+			return rq;
+		postpone(p, g, now);
 	}
 	return NULL;
 }

@@ -75,10 +75,14 @@ struct wp_floor {
 	uint64_t period_units[WEIR_NR_DIRS][2];
 	uint64_t since_ns, active_at_ns;
 	uint64_t need_ns; /* device time per second that it asks for */
+	uint64_t kept_ns; /* of that, what is within its weight share, and never scaled down */
 	bool has;
+	bool counted; /* in wp->floor_kept_ns and floor_over_ns */
+	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times */
 };
 
 struct wp_latency {
+	struct weir_list link; /* in wp->targets while it has one */
 	uint64_t since_ns;
 	uint32_t samples, over;
 	bool has;
@@ -142,7 +146,8 @@ struct wp {
 
 	/* Floors. */
 	uint32_t nr_floors;
-	uint64_t floor_need_ns; /* sum over backlogged floor groups, per second */
+	/* Sums over backlogged floor groups, per second: within their shares, and beyond. */
+	uint64_t floor_kept_ns, floor_over_ns;
 	uint32_t floor_squeeze; /* window is multiplied by floor_squeeze / 256 */
 	bool floor_missed;	/* by somebody, in this period */
 	bool floor_reference;	/* this period is run with plenty, to know the peak */
@@ -152,9 +157,13 @@ struct wp {
 	uint64_t floor_run_ns; /* work given to floors out of turn and not yet matched */
 
 	/* Latency targets. */
+	struct weir_list targets;
 	uint32_t nr_targets;
 	uint64_t last_miss_ns, last_sample_ns, last_recovery_ns;
 	uint32_t squeeze; /* window is multiplied by squeeze / 256 */
+	uint32_t squeeze_edge; /* at which a target was missed last */
+	uint32_t creep;	       /* next step beyond the edge */
+	uint64_t last_creep_ns;
 	uint64_t period;
 	struct weir_group *hog; /* dispatched most in this period */
 	uint64_t hog_work_ns;
@@ -195,9 +204,9 @@ void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 /* leaf.c */
 void wp_leaf_init(struct wp_group *pg);
 void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
-struct weir_rq *wp_leaf_peek(const struct wp *p, struct wp_group *pg);
+struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg);
 /* The next of one direction, even if it isn't first, or NULL. */
-struct weir_rq *wp_leaf_peek_dir(const struct wp *p, struct wp_group *pg, enum weir_dir dir);
+struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir);
 void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
 /* rq was chosen by peek and goes. */
 void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq);
@@ -226,13 +235,17 @@ bool wp_probe_settled(const struct wp *p);
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
+/* As without floors. */
 void wp_floor_init(struct wp *p);
 void wp_floor_changed(struct wp *p, struct weir_group *g);
+void wp_floor_offline(struct wp *p, struct weir_group *g);
 void wp_floor_activate(struct wp *p, struct weir_group *g);
 void wp_floor_deactivate(struct wp *p, struct weir_group *g);
-/* A group that is behind its floor, goes first, and has something for it; or NULL. */
-struct weir_group *wp_floor_next(struct wp *p, uint64_t now);
+/* What is owed to the group that is furthest behind its floor; or NULL. */
+struct weir_rq *wp_floor_next(struct wp *p, uint64_t now);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
+/* rq came back from the device: it will be charged again. */
+void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *rq);
 /* rq was chosen by its floor (out_of_turn), or by share. */
 /* Do the floors of those who ask fit the device? O(1) */
 bool wp_floor_fits(const struct wp *p);

@@ -5,9 +5,11 @@
  * The target is the 90th percentile of insert-to-completion. What a group that asks within its
  * share waits for is in the device already, so the means is the depth: when more than a tenth of a
  * period's completions took longer than the target, the window is squeezed by a quarter; when less
- * than a twentieth did, and nobody missed lately, it recovers slowly. So the lowest cost in
- * throughput at which the target holds is found from above. It recovers as slowly when nobody with
- * a target asks for anything: the others do not pay for an idle group.
+ * than a twentieth did, and nobody missed lately, it recovers: soon to just below where it was
+ * missed last (the edge), and from there by 1/256 a second, then 2, 4 and so on. So the lowest cost
+ * in throughput at which the target holds is found from above, without missing it again and again.
+ * When nobody with a target asks for anything it recovers all the way: the others do not pay for an
+ * idle group.
  *
  * Squeezed to the least and still missed means that the target can't hold: then the group that was
  * dispatched most device time in the last period stands in the way, and is named.
@@ -19,11 +21,18 @@ enum {
 	SQUEEZE_NONE = 256,
 	SQUEEZE_MIN = 8,
 	RECOVER_STEP = 4,
+	EDGE_NONE = 2 * SQUEEZE_NONE,
+	CREEP_NS = 1000000000,
+	CREEP_MAX = 32,
+	/* So many missed that even a whole period of others within could not make it a tenth. */
+	OVER_ENOUGH = WP_LATENCY_SAMPLES / 10 + 1,
 };
 
 void wp_latency_init(struct wp *p)
 {
+	list_init(&p->targets);
 	p->squeeze = SQUEEZE_NONE;
+	p->squeeze_edge = EDGE_NONE;
 }
 
 static void set_target(struct wp *p, struct wp_latency *l, bool has)
@@ -34,10 +43,16 @@ static void set_target(struct wp *p, struct wp_latency *l, bool has)
 	l->since_ns = weir_now(p->w);
 	l->samples = 0;
 	l->over = 0;
-	if (has)
+	if (has) {
+		list_push_back(&p->targets, &l->link);
 		p->nr_targets++;
-	else if (!--p->nr_targets)
-		p->squeeze = SQUEEZE_NONE;
+		return;
+	}
+	list_unlink(&l->link);
+	if (--p->nr_targets)
+		return;
+	p->squeeze = SQUEEZE_NONE;
+	p->squeeze_edge = EDGE_NONE;
 }
 
 void wp_latency_changed(struct wp *p, struct weir_group *g)
@@ -67,21 +82,52 @@ void wp_latency_start(struct wp *p, struct weir_group *g, uint64_t cost_ns)
 	}
 }
 
-static void recover(struct wp *p)
+static void missed(struct wp *p, uint64_t now)
 {
-	p->squeeze += RECOVER_STEP;
-	if (p->squeeze > SQUEEZE_NONE)
-		p->squeeze = SQUEEZE_NONE;
+	p->last_miss_ns = now;
+	p->squeeze_edge = p->squeeze;
+	p->squeeze -= p->squeeze / 4;
+	if (p->squeeze < SQUEEZE_MIN)
+		p->squeeze = SQUEEZE_MIN;
+	p->last_creep_ns = now;
+	p->creep = 1;
 }
 
-/* Nobody with a target has completed anything for a while. One step a period. */
+static void widen(struct wp *p, uint32_t step)
+{
+	p->squeeze = p->squeeze + step < SQUEEZE_NONE ? p->squeeze + step : SQUEEZE_NONE;
+}
+
+static void recover(struct wp *p, uint64_t now)
+{
+	if (p->squeeze + RECOVER_STEP <= p->squeeze_edge - p->squeeze_edge / 16) {
+		widen(p, RECOVER_STEP);
+	} else if (now - p->last_creep_ns >= CREEP_NS) {
+		widen(p, p->creep);
+		p->last_creep_ns = now;
+		if (p->creep < CREEP_MAX)
+			p->creep *= 2;
+	}
+}
+
+static bool anybody_asks(const struct wp *p)
+{
+	const struct wp_group *pg;
+
+	list_for_each(pg, &p->targets, struct wp_group, latency.link)
+		if (weir_group_is_active(pg->g))
+			return true;
+	return false;
+}
+
+/* Nobody with a target has asked for anything for a while. One step a period. */
 static void recover_unasked(struct wp *p, uint64_t now)
 {
 	if (now - p->last_sample_ns <= WP_LATENCY_CALM_NS ||
-	    now - p->last_recovery_ns < WP_LATENCY_PERIOD_NS)
+	    now - p->last_recovery_ns < WP_LATENCY_PERIOD_NS || anybody_asks(p))
 		return;
 	p->last_recovery_ns = now;
-	recover(p);
+	widen(p, RECOVER_STEP);
 }
 
 static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
@@ -91,14 +137,11 @@ static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
 	if ((uint64_t)l->over * 10 > l->samples) {
 		if (p->squeeze <= SQUEEZE_MIN)
 			weir_judge_blocker(g, p->hog ? (int64_t)p->hog->id : -1);
-		p->squeeze = p->squeeze - p->squeeze / 4;
-		if (p->squeeze < SQUEEZE_MIN)
-			p->squeeze = SQUEEZE_MIN;
-		p->last_miss_ns = now;
+		missed(p, now);
 	} else if ((uint64_t)l->over * 20 <= l->samples) {
 		weir_judge_blocker(g, -1);
 		if (now - p->last_miss_ns > WP_LATENCY_CALM_NS)
-			recover(p);
+			recover(p, now);
 	}
 	l->since_ns = now;
 	l->samples = 0;
@@ -121,7 +164,8 @@ void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now)
 		l->samples++;
 		if (now - rq->insert_ns > g->attr.latency_target_ns)
 			l->over++;
-		if (now - l->since_ns >= WP_LATENCY_PERIOD_NS && l->samples >= WP_LATENCY_SAMPLES)
+		if (now - l->since_ns >= WP_LATENCY_PERIOD_NS &&
+		    (l->samples >= WP_LATENCY_SAMPLES || l->over >= OVER_ENOUGH))
 			period_end(p, g, now);
 	}
 	if (weir_unlikely(p->squeeze < SQUEEZE_NONE))

@@ -55,7 +55,7 @@ static bool async_is_due(const struct wp *p, const struct wp_group *pg)
 	       weir_now(p->w) - rq->release_ns >= wait_ns;
 }
 
-struct weir_rq *wp_leaf_peek(const struct wp *p, struct wp_group *pg)
+struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg)
 {
 	if (weir_unlikely(pg->nr_head))
 		return list_first(&pg->head, struct weir_rq, link);
@@ -71,7 +71,7 @@ static struct weir_rq *first_in_dir(uint32_t nr, const struct weir_list *list, e
 	return rq && weir_op_dir(rq->op) == dir ? rq : NULL;
 }
 
-struct weir_rq *wp_leaf_peek_dir(const struct wp *p, struct wp_group *pg, enum weir_dir dir)
+struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir)
 {
 	struct weir_rq *rq = wp_leaf_peek(p, pg);
 

@@ -3,21 +3,21 @@
  * Probing: the smallest window at which the device runs at its peak.
  *
  * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are
- *compared by the work that was completed per time, one with plenty, half as much again as the
- *standing window, and one with
+ * compared by the work that was completed per time, one with plenty, half as much again as the
+ * standing window, and one with
  *
  *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: a quarter larger
  *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
  *
  * Both ask what is lost against plenty, never against the step before, so small losses cannot add
- *up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
- *depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
- *SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
- *nothing come after longer and longer rests, so that looking costs nearly nothing where there is
- *nothing to find; a rest ends early when two epochs differ by 1/32, which means other work.
+ * up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
+ * depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
+ * SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
+ * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
+ * nothing to find; a rest ends early when two epochs differ by 1/32, which means other work.
  *
  * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor
- *is there while floors squeeze the window.
+ * is there while floors squeeze the window.
  *
  * The work completed per time in clean epochs is also the slow factor: work_rate, of which floors
  * learn how much device time there is.
@@ -108,6 +108,8 @@ static void epoch_done(struct wp *p, uint64_t now)
 	switch (t->phase) {
 	case WP_PROBE_STANDING:
 		p->work_rate = (7 * p->work_rate + rate) / 8;
+		if (!enabled(p))
+			break;
 		notice_change(t, rate);
 		if (t->rest)
 			t->rest--;
@@ -141,10 +143,10 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 
-	if (!enabled(p)) {
+	/* Then only the standing epochs go on, for work_rate. */
+	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
 		t->phase = WP_PROBE_STANDING;
 		t->clean = false;
-		return;
 	}
 	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
 	if (!p->nr_queued || !t->clean) {

@@ -3,21 +3,21 @@
  * The weir policy.
  *
  * Problem. Groups share one device. Each was promised something: a weight, a floor, a latency
- *target (ceilings are the core's, before every policy). The promises must hold without giving up
- *the device's speed, and without knowing the device in advance.
+ * target (ceilings are the core's, before every policy). The promises must hold without giving up
+ * the device's speed, and without knowing the device in advance.
  *
  * Model. There is one scarce thing, the device's time. Every request is priced in it by the linear
  * model of the profile (core/cost.c): a share is a part of it, a floor asks for an amount of it,
- *and the depth is how much of it is in flight. So the three can be compared, and added up.
+ * and the depth is how much of it is in flight. So the three can be compared, and added up.
  *
  * Rules, in this order:
  *
  *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What
- *is in the device waits without order, so no more than that is put there (depth.c, probe.c). A
- *	   group that misses its latency target makes that less (latency.c).
+ *	   is in the device waits without order, so no more than that is put there (depth.c,
+ *	   probe.c). A group that misses its latency target makes that less (latency.c).
  *	2. A group that is behind its floor goes first (floor.c).
  *	3. Else the group goes whose tag is smallest, from the root down (shares.c). A group that
- *was empty for a moment keeps its claim: it comes back with credit for one request.
+ *	   was empty for a moment keeps its claim: it comes back with credit for one request.
  *	4. Within a group sync goes before async, with bounded waiting (leaf.c).
  *
  * The device is never kept idle on purpose.
@@ -27,7 +27,7 @@
  * reads one block at a time, thinking 200 us in between. About 8 reads are in flight, 151 us. C's
  * read finds the virtual time ahead of its tag, goes with the next free place after at most 19 us,
  * and is back some 170 us later. A and B share the rest 2 : 1. With the device's own queue full,
- *512 deep, C would have waited 9.7 ms.
+ * 512 deep, C would have waited 9.7 ms.
  *
  * Constants stand in one enum in internal.h, each with its reason; formulas in the part's own file.
  */
@@ -86,8 +86,7 @@ static void group_offline(struct weir *w, struct weir_group *g)
 	struct wp *p = wp_of(w);
 
 	wp_shares_offline(g);
-	if (wp_group(g)->floor.has)
-		p->nr_floors--;
+	wp_floor_offline(p, g);
 	wp_latency_offline(p, g);
 }
 
@@ -138,6 +137,7 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 
 struct wp_choice {
 	struct weir_group *g;
+	struct weir_rq *rq;
 	bool owed;	  /* g is behind its floor */
 	bool out_of_turn; /* and it would not be its turn by share */
 };
@@ -146,23 +146,26 @@ struct wp_choice {
 static struct wp_choice choose(struct wp *p)
 {
 	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
-	struct weir_group *owed;
+	struct weir_rq *owed;
 
+	c.rq = wp_leaf_peek(p, wp_group(c.g));
 	if (weir_likely(!p->nr_floors))
 		return c;
 	owed = wp_floor_next(p, weir_now(p->w));
 	if (!owed)
 		return c;
 	c.owed = true;
-	c.out_of_turn = owed != c.g;
-	c.g = owed;
+	c.out_of_turn = owed->group != c.g;
+	c.g = owed->group;
+	c.rq = owed;
 	return c;
 }
 
-static struct weir_rq *take(struct wp *p, struct weir_group *g, bool out_of_turn)
+static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
+	struct weir_group *g = c->g;
 	struct wp_group *pg = wp_group(g);
-	struct weir_rq *rq = wp_leaf_peek(p, pg);
+	struct weir_rq *rq = c->rq;
 	uint64_t now = weir_now(p->w);
 
 	wp_leaf_taken(pg, rq);
@@ -170,7 +173,7 @@ static struct weir_rq *take(struct wp *p, struct weir_group *g, bool out_of_turn
 	wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (p->nr_floors) {
 		wp_floor_charge(p, g, rq, now);
-		wp_floor_account(p, rq->cost_ns, out_of_turn);
+		wp_floor_account(p, rq->cost_ns, c->out_of_turn);
 		update_floors(p, g);
 	}
 	if (p->nr_targets)
@@ -190,7 +193,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	c = choose(p);
 	if (force ||
 	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
-		return take(p, c.g, c.out_of_turn);
+		return take(p, &c);
 	v->next = c.g;
 	if (squeezed)
 		v->why = WEIR_STALL_LATENCY;
@@ -223,6 +226,8 @@ static void undispatch(struct weir *w, struct weir_rq *rq)
 {
 	wp_depth_cancel(wp_of(w), rq);
 	wp_shares_refund(rq->group, rq->cost_ns);
+	if (wp_of(w)->nr_floors)
+		wp_floor_refund(wp_of(w), rq->group, rq);
 }
 
 static bool may_merge(struct weir *w, const struct weir_rq *rq, const struct weir_rq *bio,
