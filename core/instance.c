@@ -17,6 +17,7 @@ void weir_config_init(struct weir_config *cfg)
 		.max_sectors = 1024,
 		.claim_ns = 2 * WEIR_NS_PER_MS,
 		.merge = true,
+		.accounting = true,
 	};
 }
 
@@ -188,7 +189,7 @@ int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now
 	unsigned int i;
 
 	weir_tick(w, now);
-	if (config_check(cfg))
+	if (config_check(cfg) || cfg->accounting != w->cfg.accounting)
 		return -WEIR_EINVAL;
 	/* Without merging nothing may stay in the look-up. */
 	for (i = 0; !cfg->merge && i < WEIR_MERGE_BUCKETS; i++)

@@ -9,13 +9,20 @@ static struct weir_dir_stats *rq_stats(const struct weir_rq *rq)
 	return &rq->group->stats.dir[weir_op_dir(rq->op)];
 }
 
+/* Why the group waits, and how long its requests take: not needed for any answer, so it can be off. */
+static bool accounts(const struct weir *w)
+{
+	return weir_likely(w->cfg.accounting);
+}
+
 /* Into the policy, past the limits stage. It was free to go since free_ns. */
 static void queue(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t free_ns)
 {
 	rq->state = WEIR_RQ_QUEUED;
 	rq->release_ns = w->now;
 	w->nr_queued++;
-	weir_wait_ready_inc(rq->group, free_ns, w->now);
+	if (accounts(w))
+		weir_wait_ready_inc(rq->group, free_ns, w->now);
 	w->policy->insert(w, rq, where);
 }
 
@@ -60,7 +67,8 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 	d->inserted++;
 	d->waiting++;
 	weir_record_insert(w, rq, where);
-	weir_wait_backlog_inc(g, w->now);
+	if (accounts(w))
+		weir_wait_backlog_inc(g, w->now);
 	if (route(w, rq, where)) {
 		queue(w, rq, where, w->now);
 	} else {
@@ -90,15 +98,44 @@ static void release_due(struct weir *w)
 static void device_full(struct weir *w)
 {
 	weir_wait_set(&w->clocks, WEIR_CLOCK_SHARE);
-	if (w->nr_queued)
+	if (w->nr_queued && accounts(w))
 		weir_wait_set_next(&w->clocks,
 				   w->policy->next_group ? w->policy->next_group(w) : NULL);
+}
+
+static struct weir_bins *rq_bins(const struct weir_rq *rq, enum weir_hist_kind kind)
+{
+	return &rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS + kind];
+}
+
+/* It waits no longer. */
+static void account_wait(const struct weir_rq *rq, uint64_t now)
+{
+	struct weir_dir_stats *d = rq_stats(rq);
+	uint64_t wait_ns = now - rq->since_ns;
+
+	weir_wait_ready_dec(rq->group, now);
+	weir_wait_backlog_dec(rq->group, now);
+	d->queue_wait_ns += wait_ns;
+	if (wait_ns > d->queue_wait_max_ns)
+		d->queue_wait_max_ns = wait_ns;
+	weir_bins_add(rq_bins(rq, WEIR_HIST_QUEUE_WAIT), wait_ns);
+}
+
+static void account_service(const struct weir_rq *rq, uint64_t now)
+{
+	struct weir_dir_stats *d = rq_stats(rq);
+	uint64_t service_ns = now - rq->dispatch_ns;
+
+	d->service_ns += service_ns;
+	if (service_ns > d->service_max_ns)
+		d->service_max_ns = service_ns;
+	weir_bins_add(rq_bins(rq, WEIR_HIST_SERVICE), service_ns);
 }
 
 static void start(struct weir *w, struct weir_rq *rq)
 {
 	struct weir_dir_stats *d = rq_stats(rq);
-	uint64_t wait_ns = w->now - rq->since_ns;
 
 	weir_assert(rq->state == WEIR_RQ_QUEUED);
 	rq->state = WEIR_RQ_DISPATCHED;
@@ -107,17 +144,11 @@ static void start(struct weir *w, struct weir_rq *rq)
 	w->nr_queued--;
 	w->nr_in_flight++;
 	weir_merge_del(w, rq);
-	weir_wait_ready_dec(rq->group, w->now);
-	weir_wait_backlog_dec(rq->group, w->now);
 	d->waiting--;
 	d->in_flight++;
 	d->device_ns += rq->cost_ns;
-	d->queue_wait_ns += wait_ns;
-	if (wait_ns > d->queue_wait_max_ns)
-		d->queue_wait_max_ns = wait_ns;
-	weir_bins_add(&rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS +
-					     WEIR_HIST_QUEUE_WAIT],
-		      wait_ns);
+	if (accounts(w))
+		account_wait(rq, w->now);
 	if (w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth)
 		device_full(w);
 	else
@@ -133,6 +164,8 @@ static void account_stall(struct weir *w, const struct weir_verdict *v)
 	};
 
 	weir_wait_set(&w->clocks, clock[v->why]);
+	if (!accounts(w))
+		return;
 	if (v->why == WEIR_STALL_DEPTH || v->why == WEIR_STALL_FLOOR)
 		weir_wait_set_next(&w->clocks, v->next);
 }
@@ -211,21 +244,15 @@ static void leave_device(struct weir *w, struct weir_rq *rq)
 void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
 {
 	struct weir_dir_stats *d = rq_stats(rq);
-	uint64_t service_ns;
 
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
 	weir_record_complete(w, rq);
-	service_ns = w->now - rq->dispatch_ns;
 	leave_device(w, rq);
 	d->completed++;
 	d->bytes += weir_rq_bytes(rq);
-	d->service_ns += service_ns;
-	if (service_ns > d->service_max_ns)
-		d->service_max_ns = service_ns;
-	weir_bins_add(&rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS +
-					     WEIR_HIST_SERVICE],
-		      service_ns);
+	if (accounts(w))
+		account_service(rq, w->now);
 	if (weir_unlikely(rq->op == WEIR_OP_FLUSH))
 		rq->group->stats.flushes++;
 	if (weir_unlikely(w->nr_judged))
@@ -252,7 +279,8 @@ void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uin
 	d->device_ns -= weir_min64(d->device_ns, rq->cost_ns);
 	d->waiting++;
 	rq->since_ns = w->now;
-	weir_wait_backlog_inc(rq->group, w->now);
+	if (accounts(w))
+		weir_wait_backlog_inc(rq->group, w->now);
 	queue(w, rq, WEIR_HEAD, w->now);
 }
 
@@ -266,9 +294,11 @@ void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)
 		weir_assert(rq->state == WEIR_RQ_QUEUED);
 		w->policy->remove(w, rq);
 		w->nr_queued--;
-		weir_wait_ready_dec(rq->group, w->now);
+		if (accounts(w))
+			weir_wait_ready_dec(rq->group, w->now);
 	}
-	weir_wait_backlog_dec(rq->group, w->now);
+	if (accounts(w))
+		weir_wait_backlog_dec(rq->group, w->now);
 	rq_stats(rq)->waiting--;
 	w->retry_ns = 0;
 }

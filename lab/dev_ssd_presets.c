@@ -19,7 +19,7 @@
 	{"read_us", "us", read_us, 1, 10000, "a die senses a page"},                               \
 	{"program_us", "us", program_us, 1, 100000, "a die programs"},                             \
 	{"erase_us", "us", erase_us, 0, 100000, "a die erases a block"},                           \
-	{"suspend_us", "us", suspend_us, 0, 10000, "a program gives way to a read; 0: never"},      \
+	{"suspend_us", "us", suspend_us, 0, 10000, "a program gives way to a read; 0: never"},     \
 	{"controller_ns", "ns", controller_ns, 1, 1000000, "per command, one at a time"},          \
 	{"buffer_kb", "KiB", buffer_kb, 64, 1048576, "write buffer"},                              \
 	{"spare", "percent", spare, 2, 100, "flash beyond the capacity"},                          \

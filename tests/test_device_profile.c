@@ -89,21 +89,22 @@ static void test_tail_is_where_the_measured_one_was(void **state)
 
 static void test_streams_are_told_apart(void **state)
 {
+	struct timed_cmd t[8];
 	struct rig rig;
 	uint64_t start, i;
+	int k;
 
 	(void)state;
-	rig_open(&rig, "profile:hfs256:tail=0", 1);
-	/* Eight writers far apart, each sequential: priced as sequential, 12308/s. */
+	rig_open(&rig, "profile:mzvlw256:tail=0", 1);
+	/* Eight writers far apart, each sequential: 63368/s, not the 23437 of random writes. */
 	start = lab_now(rig.e);
-	for (i = 0; i < 4000; i++) {
-		struct timed_cmd t[2];
-
-		rig_submit(&rig, &t[0], WEIR_OP_WRITE, 0, i % 8 * 50000000 + i / 8 * 16, 8);
-		rig_submit(&rig, &t[1], WEIR_OP_WRITE, 0, i % 8 * 50000000 + i / 8 * 16 + 8, 8);
-		rig_wait(&rig, &t[1]);
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 8; k++)
+			rig_submit(&rig, &t[k], WEIR_OP_WRITE, 0, (uint64_t)k * 50000000 + i * 8,
+				   8);
+		rig_wait(&rig, &t[7]);
 	}
-	assert_within(8000 * S / (lab_now(rig.e) - start), 12308, 10);
+	assert_within(8000 * S / (lab_now(rig.e) - start), 63368, 25);
 	rig_close(&rig);
 }
 

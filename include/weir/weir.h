@@ -53,6 +53,11 @@ struct weir_config {
 	uint32_t max_sectors;	  /* 1024: largest request that merging may make */
 	uint32_t claim_ns;	  /* 2 ms: a group that empties stays active that long */
 	bool merge;		  /* true: offer merge look-ups */
+	/*
+	 * true: keep wait causes and histograms. Counters, device time, entitlement and all answers
+	 * are the same without. Fixed when the instance is created.
+	 */
+	bool accounting;
 };
 
 void weir_config_init(struct weir_config *cfg);

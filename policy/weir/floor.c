@@ -362,11 +362,23 @@ static void postpone(struct wp *p, struct weir_group *g, uint64_t now)
 	weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
 }
 
+static bool has_run_ahead(const struct wp *p)
+{
+	return p->floor_run_ns > FLOOR_AHEAD_NS * 100;
+}
+
+uint64_t wp_floor_when(const struct wp *p)
+{
+	const struct weir_heap *h = weir_turn_all(p->w);
+
+	return h->nr && !has_run_ahead(p) ? weir_heap_min_key(h) : WEIR_NEVER;
+}
+
 struct weir_rq *wp_floor_next(struct wp *p, uint64_t now)
 {
 	struct weir_heap *h = weir_turn_all(p->w);
 
-	if (p->floor_run_ns > FLOOR_AHEAD_NS * 100)
+	if (has_run_ahead(p))
 		return NULL;
 	while (h->nr && weir_heap_min_key(h) <= now) {
 		struct wp_floor *f = weir_container_of(weir_heap_min(h), struct wp_floor, item);

@@ -243,6 +243,8 @@ void wp_floor_activate(struct wp *p, struct weir_group *g);
 void wp_floor_deactivate(struct wp *p, struct weir_group *g);
 /* What is owed to the group that is furthest behind its floor; or NULL. */
 struct weir_rq *wp_floor_next(struct wp *p, uint64_t now);
+/* When somebody will be owed something, if nobody is now. */
+uint64_t wp_floor_when(const struct wp *p);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 /* rq came back from the device: it will be charged again. */
 void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *rq);

@@ -194,6 +194,9 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	if (force ||
 	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
 		return take(p, &c);
+	/* Who is owed something may find more in flight. */
+	if (p->nr_floors && !c.owed && wp_floor_fits(p))
+		v->at_ns = weir_min64(v->at_ns, wp_floor_when(p));
 	v->next = c.g;
 	if (squeezed)
 		v->why = WEIR_STALL_LATENCY;
