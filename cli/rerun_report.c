@@ -236,6 +236,7 @@ static json_t *config_json(const struct weir_config *cfg)
 	json_object_set_new(all, "max_sectors", number(cfg->max_sectors));
 	json_object_set_new(all, "claim_ns", number(cfg->claim_ns));
 	json_object_set_new(all, "merge", json_boolean(cfg->merge));
+	json_object_set_new(all, "accounting", json_boolean(cfg->accounting));
 	return all;
 }
 

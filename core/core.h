@@ -15,7 +15,7 @@
 #include "core/list.h"
 #include "core/spi.h"
 
-#define WEIR_MERGE_BUCKETS 256
+#define WEIR_MERGE_BUCKETS 4096
 
 struct weir_recorder;
 

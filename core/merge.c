@@ -13,10 +13,10 @@ static struct weir_list *bucket(struct weir *w, uint64_t end_sector)
 	/* Fibonacci hashing; ends are multiples of 8 most of the time. */
 	uint64_t hash = (end_sector >> 3) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return &w->merge_hash[hash >> 56];
+	return &w->merge_hash[hash >> 52];
 }
 
-_Static_assert(WEIR_MERGE_BUCKETS == 256, "bucket() takes 8 bits");
+_Static_assert(WEIR_MERGE_BUCKETS == 4096, "bucket() takes 12 bits");
 
 static bool mergeable(const struct weir_rq *rq)
 {

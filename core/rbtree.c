@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Red-black tree. The rules: the root is black; a red node has black children; every path from a
  * node down to a missing child passes the same number of black nodes. So no path is more than twice

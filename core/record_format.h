@@ -106,6 +106,8 @@ enum {
 enum {
 	WEIR_REC_CFG_ROTATIONAL = 1 << 0,
 	WEIR_REC_CFG_MERGE = 1 << 1,
+	WEIR_REC_CFG_ACCOUNTING = 1 << 2,
+	WEIR_REC_CFG_ALL = (1 << 3) - 1,
 };
 
 enum {

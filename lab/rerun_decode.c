@@ -135,10 +135,11 @@ static void get_attr(struct cursor *c, struct weir_group_attr *attr)
 static void get_config(struct cursor *c, struct weir_config *cfg)
 {
 	struct weir_profile *f = &cfg->profile;
-	uint8_t bits = get_small(c, WEIR_REC_CFG_ROTATIONAL | WEIR_REC_CFG_MERGE, "configuration");
+	uint8_t bits = get_small(c, WEIR_REC_CFG_ALL, "configuration");
 
 	f->rotational = bits & WEIR_REC_CFG_ROTATIONAL;
 	cfg->merge = bits & WEIR_REC_CFG_MERGE;
+	cfg->accounting = bits & WEIR_REC_CFG_ACCOUNTING;
 	f->rbps = get_number(c, "rbps");
 	f->rseqiops = get_number(c, "rseqiops");
 	f->rrandiops = get_number(c, "rrandiops");

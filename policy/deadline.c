@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * deadline: sector order in batches, reads first, and a bound on how long a request waits for its
  * start. The single-queue Linux scheduler of that name; groups and priorities are unknown to it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only
+/* SPDX-License-Identifier: GPL-2.0-only */
 /* The policies that are built in, in the order in which every list shows them. */
 #include "core/spi.h"
 

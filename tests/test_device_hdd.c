@@ -108,6 +108,38 @@ static void test_next_sectors_come_from_read_ahead(void **state)
 	assert_true(rig_time(&rig, WEIR_OP_READ, 0, 5000016 + 2000, 8) > 500 * US);
 }
 
+static void test_reading_on_again_waits_for_the_sector(void **state)
+{
+	uint64_t sum = 0, at;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		at = 5000000 + (uint64_t)i * 10000000;
+		rig_time(&rig, WEIR_OP_READ, 0, at, 8);
+		/* The head has stopped 768 sectors ahead; they have gone round since. */
+		rig_sleep(&rig, 100 * MS + (uint64_t)i * 777 * US);
+		assert_true(rig_time(&rig, WEIR_OP_READ, 0, at + 8, 256) < 600 * US);
+		sum += rig_time(&rig, WEIR_OP_READ, 0, at + 264, 768);
+	}
+	/* Half a rotation, and 256 sectors: 1.5 ms. */
+	assert_in_range(sum / 40, 4500 * US, 7500 * US);
+}
+
+static void test_a_write_makes_what_was_read_stale(void **state)
+{
+	(void)state;
+	rig_time(&rig, WEIR_OP_READ, 0, 5000000, 256);
+	rig_sleep(&rig, 20 * MS);
+	/* FUA, so that the write cache does not have it either. */
+	rig_time(&rig, WEIR_OP_WRITE, WEIR_RQ_FUA, 5000100, 8);
+	assert_true(rig_time(&rig, WEIR_OP_READ, 0, 5000000, 100) < 500 * US);
+	assert_in_range(rig_time(&rig, WEIR_OP_READ, 0, 5000096, 8), 500 * US, 20 * MS);
+	/* What is in the write cache can be read from it. */
+	rig_time(&rig, WEIR_OP_WRITE, 0, 700000000, 16);
+	assert_true(rig_time(&rig, WEIR_OP_READ, 0, 700000008, 8) < 100 * US);
+}
+
 static void test_two_streams_cost_seeks(void **state)
 {
 	uint64_t sum = 0;
@@ -296,6 +328,7 @@ static void test_table(void **state)
 		{100, 4 << 10, true, {80, 106, 151, 162}},
 		{0, 128 << 10, false, {624, 624, 624, 624}},
 		{0, 4 << 10, true, {227, 228, 228, 228}},
+		{50, 4 << 10, true, {114, 143, 188, 189}},
 	};
 	size_t i;
 
@@ -320,6 +353,8 @@ int main(void)
 		TEST(test_the_angle_comes_round_each_rotation),
 		TEST(test_streaming_loses_no_rotation),
 		TEST(test_next_sectors_come_from_read_ahead),
+		TEST(test_reading_on_again_waits_for_the_sector),
+		TEST(test_a_write_makes_what_was_read_stale),
 		TEST(test_two_streams_cost_seeks),
 		TEST(test_zones),
 		TEST(test_nearest_goes_first),

@@ -84,8 +84,7 @@ static void removal(void **state)
 	util_expect(h, UTIL_NONE);
 }
 
-/* 4 KiB bios in sequence become requests of max_sectors; the next begins a new one, and it grows.
- */
+/* 4 KiB bios in sequence become requests of max_sectors; the next begins a new one, which grows. */
 static void sequential_bios_fill_requests(void **state)
 {
 	struct util_host *h = *state;

@@ -279,6 +279,46 @@ static void removed_groups(void **state)
 	tape_free(&t);
 }
 
+/* Each member of the configuration and of a group's attributes, all of them different. */
+static void configuration_comes_back(void **state)
+{
+	const struct weir_config cfg = {
+		{2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009, true},
+		3001,
+		3002,
+		3003,
+		3004,
+		3005,
+		false,
+		false};
+	const struct weir_group_attr attr = {
+		4001, 4002, {{5101, 5102}, {5103, 5104}}, {{5001, 5002}, {5003, 5004}}, 4003};
+	struct lab_rerun_result r;
+	struct util_host *h = &host;
+	struct tape t;
+
+	(void)state;
+	util_host_init(h);
+	h->cfg = cfg;
+	util_host_start(h, weir_policy_at(0), NULL);
+	assert_non_null(weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL));
+	assert_int_equal(tape_start(&t, h->w, WEIR_RECORD_RING_MIN, h->now), 0);
+	tape_stop(&t, h->now);
+	util_host_stop(h);
+	assert_int_equal(tape_rerun(&t, &r), LAB_RERUN_EQUAL);
+	/* No padding within what is compared at once. */
+	assert_memory_equal(&r.cfg.profile, &cfg.profile,
+			    offsetof(struct weir_profile, rotational));
+	assert_memory_equal(&r.cfg.nr_requests, &cfg.nr_requests,
+			    offsetof(struct weir_config, merge) -
+				    offsetof(struct weir_config, nr_requests));
+	assert_true(r.cfg.profile.rotational && !r.cfg.merge && !r.cfg.accounting);
+	assert_int_equal(r.nr_groups, 2);
+	assert_memory_equal(&r.group[1].attr, &attr, sizeof(attr));
+	lab_rerun_free(&r);
+	tape_free(&t);
+}
+
 /*
  * Where the last request ended decides what the next one costs: with 1 ms for a random read, 10 us
  * for a sequential one and 0.5 ms in flight, whether a second one may go. That must not reach from
@@ -418,13 +458,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(busy, host_setup, host_teardown),
 		cmocka_unit_test_setup_teardown(bad_rings, host_setup, host_teardown),
 		cmocka_unit_test_setup_teardown(removed_groups, host_setup, host_teardown),
+		cmocka_unit_test(configuration_comes_back),
 		cmocka_unit_test(costs_begin_afresh),
 		cmocka_unit_test(looking_moves_time),
 		cmocka_unit_test_setup_teardown(overflow, host_setup, host_teardown),
 		cmocka_unit_test_setup_teardown(endless, host_setup, host_teardown),
 	};
 	const struct weir_policy *policy;
-	size_t nr = 7;
+	size_t nr = 8;
 	unsigned int n;
 
 	for (n = 0; (policy = weir_policy_at(n)); n++) {
