@@ -188,8 +188,7 @@ static uint64_t scaled(const struct wp *p, const struct wp_floor *f, uint64_t st
 
 	if (wp_floor_fits(p) || !f->need_ns)
 		return step;
-	get = f->kept_ns +
-	      weir_mul_div(f->need_ns - f->kept_ns, spare_ns(p), p->floor_over_ns);
+	get = f->kept_ns + weir_mul_div(f->need_ns - f->kept_ns, spare_ns(p), p->floor_over_ns);
 	return weir_mul_div(step, f->need_ns, weir_min64(weir_max64(get, 1), f->need_ns));
 }
 
@@ -304,9 +303,9 @@ void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *r
 
 		for (kind = 0; f->has && kind < 2; kind++)
 			if (rate_of(g, dir, kind))
-				f->due_ns[dir][kind] -=
-					weir_min64(f->due_ns[dir][kind],
-						   step_of(p, f, rate_of(g, dir, kind), units[kind]));
+				f->due_ns[dir][kind] -= weir_min64(
+					f->due_ns[dir][kind],
+					step_of(p, f, rate_of(g, dir, kind), units[kind]));
 		if (f->has && weir_heap_has(&f->item))
 			weir_heap_update(weir_turn_all(p->w), &f->item, earliest_due(g));
 	}

@@ -77,8 +77,9 @@ struct wp_floor {
 	uint64_t need_ns; /* device time per second that it asks for */
 	uint64_t kept_ns; /* of that, what is within its weight share, and never scaled down */
 	bool has;
-	bool counted; /* in wp->floor_kept_ns and floor_over_ns */
-	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times */
+	bool counted;		    /* in wp->floor_kept_ns and floor_over_ns */
+	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times
+				     */
 };
 
 struct wp_latency {
@@ -89,12 +90,14 @@ struct wp_latency {
 };
 
 struct wp_group {
+	/* What a request's way up the tree touches: one cache line. */
+	struct wp_entity up;	 /* this subtree, at the parent */
+	uint64_t vtime;		 /* of this node's children */
+	struct weir_group *next; /* whose turn it is below; stale while nothing is queued */
 	struct weir_group *g;
-	struct wp_entity up;  /* this subtree, at the parent */
-	struct wp_entity own; /* own requests, at this node */
-	uint64_t vtime;	      /* of this node's children */
 
-	struct weir_list head, sync, async;
+	struct wp_entity own; /* own requests, at this node */
+	struct weir_list sync, async, head;
 	uint32_t nr_head, nr_sync, nr_async;
 	uint32_t sync_run; /* sync requests since the last async one, while one waited */
 
@@ -160,7 +163,7 @@ struct wp {
 	struct weir_list targets;
 	uint32_t nr_targets;
 	uint64_t last_miss_ns, last_sample_ns, last_recovery_ns;
-	uint32_t squeeze; /* window is multiplied by squeeze / 256 */
+	uint32_t squeeze;      /* window is multiplied by squeeze / 256 */
 	uint32_t squeeze_edge; /* at which a target was missed last */
 	uint32_t creep;	       /* next step beyond the edge */
 	uint64_t last_creep_ns;
@@ -193,8 +196,11 @@ void wp_shares_weight(struct weir_group *g);
 /* g's own requests: the first was queued, the last left without being dispatched. O(depth log n) */
 void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
 void wp_shares_deactivate(struct weir_group *g);
-/* Whose turn it is below top, which has something queued. O(depth) */
-struct weir_group *wp_shares_next(struct weir_group *top);
+/* Whose turn it is below top, which has something queued. O(1) */
+static inline struct weir_group *wp_shares_next(const struct weir_group *top)
+{
+	return wp_group(top)->next;
+}
 /* g's own requests were served cost_ns; `more` are queued. O(depth log n) */
 void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
 

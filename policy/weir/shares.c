@@ -49,6 +49,24 @@ void wp_shares_offline(struct weir_group *g)
 	weir_assert(!g->turn.nr && !weir_heap_has(&wp_group(g)->up.item));
 }
 
+/* Each node keeps whose turn it is below, so that a choice need not walk down through cold memory.
+ */
+static void choose_next(struct weir_group *node)
+{
+	struct wp_group *pn = wp_group(node);
+	struct wp_entity *first = weir_container_of(weir_heap_min(&node->turn), struct wp_entity,
+						    item);
+
+	pn->next = first == &pn->own ? node : weir_container_of(first, struct wp_group, up)->next;
+}
+
+static void choose_upwards(struct weir_group *g)
+{
+	for (; g; g = g->parent)
+		if (g->turn.nr)
+			choose_next(g);
+}
+
 static void reweigh(struct weir_group *node, struct wp_entity *e, uint32_t weight)
 {
 	uint64_t vtime = wp_group(node)->vtime, old = e->inverse;
@@ -65,6 +83,7 @@ void wp_shares_weight(struct weir_group *g)
 	reweigh(g, &wp_group(g)->own, g->attr.own_weight);
 	if (g->parent)
 		reweigh(g->parent, &wp_group(g)->up, g->attr.weight);
+	choose_upwards(g);
 }
 
 static void enter(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)
@@ -77,34 +96,22 @@ static void enter(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns
 
 void wp_shares_activate(struct weir_group *g, uint64_t cost_ns)
 {
+	struct weir_group *n;
+
 	enter(g, &wp_group(g)->own, cost_ns);
-	for (; g->parent && g->turn.nr == 1; g = g->parent) {
-		if (weir_heap_has(&wp_group(g)->up.item))
-			break;
-		enter(g->parent, &wp_group(g)->up, cost_ns);
-	}
+	for (n = g; n->parent && !weir_heap_has(&wp_group(n)->up.item); n = n->parent)
+		enter(n->parent, &wp_group(n)->up, cost_ns);
+	choose_upwards(g);
 }
 
 void wp_shares_deactivate(struct weir_group *g)
 {
+	struct weir_group *n;
+
 	weir_heap_remove(&g->turn, &wp_group(g)->own.item);
-	for (; g->parent && !g->turn.nr; g = g->parent)
-		weir_heap_remove(&g->parent->turn, &wp_group(g)->up.item);
-}
-
-struct weir_group *wp_shares_next(struct weir_group *top)
-{
-	struct weir_group *g = top;
-
-	for (;;) {
-		struct weir_heap_item *first = weir_heap_min(&g->turn);
-		struct wp_entity *e;
-
-		if (first == &wp_group(g)->own.item)
-			return g;
-		e = weir_container_of(first, struct wp_entity, item);
-		g = weir_container_of(e, struct wp_group, up)->g;
-	}
+	for (n = g; n->parent && !n->turn.nr; n = n->parent)
+		weir_heap_remove(&n->parent->turn, &wp_group(n)->up.item);
+	choose_upwards(n);
 }
 
 static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns, bool more)
@@ -125,6 +132,8 @@ static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns
 		weir_heap_update(&node->turn, &e->item, e->tag);
 	else
 		weir_heap_remove(&node->turn, &e->item);
+	if (node->turn.nr)
+		choose_next(node);
 }
 
 void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more)
@@ -143,7 +152,10 @@ static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_n
 
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns)
 {
+	struct weir_group *n;
+
 	refund(g, &wp_group(g)->own, cost_ns);
-	for (; g->parent; g = g->parent)
-		refund(g->parent, &wp_group(g)->up, cost_ns);
+	for (n = g; n->parent; n = n->parent)
+		refund(n->parent, &wp_group(n)->up, cost_ns);
+	choose_upwards(g);
 }
