@@ -41,8 +41,7 @@ static json_t *floor_json(const struct lab_group_result *g, uint64_t span_ns)
 	    !low->iops[WEIR_WRITE])
 		return json_null();
 	o = json_object();
-	report_set(o, "met",
-		   json_boolean(!s->floor_deficit_device_bytes && !s->floor_deficit_device_ios));
+	report_set(o, "met", json_boolean(lab_floor_met(g, span_ns)));
 	report_set(o, "deficit_device",
 		   deficit(s->floor_deficit_device_bytes, s->floor_deficit_device_ios, span_ns));
 	report_set(o, "deficit_demand",

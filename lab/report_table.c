@@ -296,9 +296,9 @@ static void floor_line(FILE *out, const struct lab_phase_result *p,
 		     lab_per_second(s->floor_deficit_device_ios, span_ns));
 	deficit_text(demand, sizeof(demand), lab_per_second(s->floor_deficit_demand_bytes, span_ns),
 		     lab_per_second(s->floor_deficit_demand_ios, span_ns));
-	fprintf(out, "%s: floor %s", g->path, *device ? "missed, " : "met");
-	if (*device)
-		fprintf(out, "%s do not fit the device", device);
+	fprintf(out, "%s: floor %s", g->path, lab_floor_met(g, span_ns) ? "met" : "missed");
+	if (*device && !lab_floor_met(g, span_ns))
+		fprintf(out, ", %s did not fit the device", device);
 	if (*demand)
 		fprintf(out, "; %s were not asked for", demand);
 	fputc('\n', out);

@@ -69,6 +69,18 @@ uint64_t lab_per_second(uint64_t n, uint64_t span_ns)
 	return span_ns ? weir_mul_div(n, WEIR_NS_PER_S, span_ns) : 0;
 }
 
+bool lab_floor_met(const struct lab_group_result *g, uint64_t span_ns)
+{
+	const struct weir_rates *low = &g->attr.low;
+	uint64_t bps = low->bps[WEIR_READ] + low->bps[WEIR_WRITE];
+	uint64_t iops = low->iops[WEIR_READ] + low->iops[WEIR_WRITE];
+
+	return g->stats.floor_deficit_device_bytes <=
+		       weir_mul_div(bps, span_ns, 100 * WEIR_NS_PER_S) &&
+	       g->stats.floor_deficit_device_ios <=
+		       weir_mul_div(iops, span_ns, 100 * WEIR_NS_PER_S);
+}
+
 uint64_t lab_device_ns(const struct weir_group_stats *s)
 {
 	return s->dir[WEIR_READ].device_ns + s->dir[WEIR_WRITE].device_ns;
