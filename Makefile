@@ -29,6 +29,7 @@ help:
 
 demo:
 	@scripts/deps build
+	@echo "building $(BUILD)/weir ..."
 	@$(MAKE) --no-print-directory all >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@rm -f $(BUILD).log
 	@$(BUILD)/weir $(DEMO)

@@ -2,7 +2,11 @@
 /* The group tree: creation, attributes, removal. See <weir/group.h>. */
 #include "core/core.h"
 
+#include "core/memory.h"
 #include "core/record.h"
+
+/* With the histograms behind it. */
+static const size_t weir_group_bytes = sizeof(struct weir_group) + WEIR_STATS_BINS_BYTES;
 
 void weir_group_attr_init(struct weir_group_attr *attr)
 {
@@ -59,22 +63,22 @@ static void free_group(struct weir_group *g)
 	struct weir *w = g->w;
 
 	weir_limits_group_exit(g);
-	weir_stats_free(&g->stats, &w->host);
 	weir_heap_free(&g->turn, &w->host);
 	if (g->policy)
-		w->host.free(w->host.priv, g->policy, w->policy->group_size);
+		weir_free_lines(&w->host, g->policy, w->policy->group_size);
 	if (g->policy_next)
-		w->host.free(w->host.priv, g->policy_next, weir_switch_policy(w)->group_size);
-	w->host.free(w->host.priv, g, sizeof(*g));
+		weir_free_lines(&w->host, g->policy_next, weir_switch_policy(w)->group_size);
+	weir_free_lines(&w->host, g, weir_group_bytes);
 }
 
 /* Policies can't allocate: they find room for all that they may have to order. */
 static int reserve_turns(struct weir_group *g)
 {
 	struct weir *w = g->w;
-	int e = weir_heap_reserve(&g->turn, &w->host, 1);
+	int e = 0;
 
-	if (!e && g->parent)
+	weir_heap_init_one(&g->turn, &g->turn_one);
+	if (g->parent)
 		e = weir_heap_reserve(&g->parent->turn, &w->host, g->parent->nr_children + 2);
 	return e ? e : weir_heap_reserve(&w->turn_all, &w->host, w->nr_groups + 1);
 }
@@ -85,12 +89,12 @@ static int alloc_policy_state(struct weir_group *g)
 	struct weir *w = g->w;
 
 	if (w->policy->group_size) {
-		g->policy = w->host.alloc(w->host.priv, w->policy->group_size);
+		g->policy = weir_alloc_lines(&w->host, w->policy->group_size);
 		if (!g->policy)
 			return -WEIR_ENOMEM;
 	}
 	if (w->pending && weir_switch_policy(w)->group_size) {
-		g->policy_next = w->host.alloc(w->host.priv, weir_switch_policy(w)->group_size);
+		g->policy_next = weir_alloc_lines(&w->host, weir_switch_policy(w)->group_size);
 		if (!g->policy_next)
 			return -WEIR_ENOMEM;
 	}
@@ -120,7 +124,7 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 
 	weir_tick(w, now);
 	if (!e) {
-		g = w->host.alloc(w->host.priv, sizeof(*g));
+		g = weir_alloc_lines(&w->host, weir_group_bytes);
 		e = g ? 0 : -WEIR_ENOMEM;
 	}
 	if (!e) {
@@ -132,8 +136,6 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 		g->judge.blocker = -1;
 		weir_admission_init(g);
 		e = weir_limits_group_init(g);
-		if (!e)
-			e = weir_stats_init(&g->stats, &w->host);
 		if (!e)
 			e = reserve_turns(g);
 		if (!e)
@@ -167,7 +169,7 @@ void weir_group_destroy(struct weir_group *g)
 	if (g->judge.on)
 		w->nr_judged--;
 	if (g->parent) {
-		weir_stats_fold(&g->parent->stats, &g->stats);
+		weir_stats_fold(g->parent, g);
 		list_unlink(&g->sibling);
 		g->parent->nr_children--;
 	}

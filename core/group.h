@@ -17,35 +17,56 @@
 #include "core/stats.h"
 #include "core/wait.h"
 
+/*
+ * With thousands of groups nearly every access is a miss of the near caches, so the order is that of
+ * use: storage begins with a cache line, and the first lines are all that insertion, dispatch and
+ * completion touch while the group stays backlogged.
+ */
 struct weir_group {
+	/* Line 0: the tree, as the way up to the root sees it. */
 	struct weir *w;
 	struct weir_group *parent; /* NULL: the root */
-	uint32_t id;
-	uint16_t depth; /* 0: the root */
-	bool dying;	/* removed by the host; goes with its last request and context */
-	struct weir_group_attr attr;
-	struct weir_heap turn; /* for the policy: room for every child and the own requests */
-	void *policy;	   /* group_size bytes of the current policy */
-	void *policy_next; /* of the policy that a prepared switch brings */
-
-	/* What the hot path touches: see the header of each member's type. */
-	uint32_t nr_rqs; /* requests that name this group: waiting or in flight */
-	uint32_t nr_ctx;
+	void *policy;		   /* group_size bytes of the current policy */
+	uint32_t nr_rqs;	   /* requests that name this group: waiting or in flight */
+	uint16_t depth;		   /* 0: the root */
+	bool dying;		   /* removed by the host; goes with its last request and context */
+	struct weir_heap turn;	   /* for the policy: room for every child and the own requests */
 	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.c */
-	struct weir_wait wait;
-	struct weir_entitle entitle;
-	struct weir_stats stats;
-	struct weir_judge judge;
 
+	/* Line 1: its end is the first part of wait. */
+	uint32_t id;
+	uint32_t nr_ctx;
+	struct weir_heap_entry turn_one; /* of turn, while there are no children */
+	struct weir_wait wait;
+	void *policy_next; /* of the policy that a prepared switch brings */
+	void *host_data;
+	uint32_t nr_children, nr_living_children;
+
+	/* Line 4 and 5: one for each direction, and then what is rare. */
+	struct weir_stats stats;
+
+	/* When the group begins or ceases to be active, and only with limits, floors or targets. */
+	struct weir_entitle entitle;
+	struct weir_judge judge;
 	struct weir_flow flow[WEIR_NR_DIRS];
 	struct weir_admission admission[WEIR_NR_DIRS];
 
+	struct weir_group_attr attr;
 	struct weir_list children; /* by `sibling`, in order of creation */
 	struct weir_list sibling;
-	uint32_t nr_children, nr_living_children;
 	struct weir_list all; /* in weir->groups, in order of creation: parents before children */
-	void *host_data;
 };
+
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct weir_group, id) == 64 &&
+				       offsetof(struct weir_group, wait.backlogged_since_ns) == 128 &&
+				       offsetof(struct weir_group, stats) == 256),
+	       "what belongs together lies in one cache line");
+
+static inline struct weir_bins *weir_group_bins(struct weir_group *g, enum weir_dir dir,
+						enum weir_hist_kind kind)
+{
+	return (struct weir_bins *)(g + 1) + dir * WEIR_NR_HISTS + kind;
+}
 
 struct weir_ctx {
 	struct weir *w;

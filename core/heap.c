@@ -1,23 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Storage of heaps: see heap.h. */
+/*
+ * Storage of heaps: see heap.h. The first entry ends a cache line, so that the four children of each
+ * are one line.
+ */
 #include "core/heap.h"
+
+#include "core/memory.h"
+
+enum {
+	ROOM_MIN = 5, /* the first and one line */
+	SKIP = WEIR_LINE_BYTES / sizeof(struct weir_heap_entry) - 1,
+};
+
+static size_t bytes_of(uint32_t room)
+{
+	return (SKIP + (size_t)room) * sizeof(struct weir_heap_entry);
+}
+
+static void give_back(struct weir_heap *h, const struct weir_host *host)
+{
+	if (h->room > 1)
+		weir_free_lines(host, h->entry - SKIP, bytes_of(h->room));
+}
 
 int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_t room)
 {
 	struct weir_heap_entry *entry;
-	uint32_t want = h->room ? h->room : 1;
+	uint32_t want = ROOM_MIN;
 
 	if (room <= h->room)
 		return 0;
 	while (want < room)
-		want *= 2;
-	entry = host->alloc(host->priv, want * sizeof(*entry));
+		want = 2 * want + 3; /* whole lines again */
+	entry = weir_alloc_lines(host, bytes_of(want));
 	if (!entry)
 		return -WEIR_ENOMEM;
-	if (h->entry) {
+	entry += SKIP;
+	if (h->nr)
 		__builtin_memcpy(entry, h->entry, h->nr * sizeof(*entry));
-		host->free(host->priv, h->entry, h->room * sizeof(*entry));
-	}
+	give_back(h, host);
 	h->entry = entry;
 	h->room = want;
 	return 0;
@@ -26,8 +47,7 @@ int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_
 void weir_heap_free(struct weir_heap *h, const struct weir_host *host)
 {
 	weir_assert(!h->nr);
-	if (h->entry)
-		host->free(host->priv, h->entry, h->room * sizeof(*h->entry));
+	give_back(h, host);
 	h->entry = NULL;
 	h->room = 0;
 }

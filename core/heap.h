@@ -26,7 +26,7 @@ struct weir_heap_entry {
 
 struct weir_heap {
 	struct weir_heap_entry *entry;
-	uint32_t nr, room;
+	uint32_t nr, room; /* room 1: the entry is the owner's */
 };
 
 static inline void weir_heap_item_init(struct weir_heap_item *item, uint32_t order)
@@ -134,8 +134,16 @@ static inline void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *
 		weir_heap_sift_down(h, at, last);
 }
 
+/* An empty heap with room for one, which lies beside what else its owner touches. */
+static inline void weir_heap_init_one(struct weir_heap *h, struct weir_heap_entry *entry)
+{
+	h->entry = entry;
+	h->nr = 0;
+	h->room = 1;
+}
+
 /*
- * Makes room for one more, by doubling; -ENOMEM leaves the heap as it was. Not on the I/O path. The
+ * Makes room for as many, by doubling; -ENOMEM leaves the heap as it was. Not on the I/O path. The
  * storage is given back with weir_heap_free().
  */
 int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_t room);

@@ -72,8 +72,7 @@ int weir_limits_group_init(struct weir_group *g)
 		f->bytes.rate = WEIR_UNLIMITED;
 		f->ios.rate = WEIR_UNLIMITED;
 		/* Room for the own requests here, and for this flow above. */
-		if (weir_heap_reserve(&f->ready, &w->host, 1))
-			return -WEIR_ENOMEM;
+		weir_heap_init_one(&f->ready, &f->ready_one);
 		if (g->parent && weir_heap_reserve(&g->parent->flow[dir].ready, &w->host,
 						   g->parent->nr_children + 2))
 			return -WEIR_ENOMEM;

@@ -50,6 +50,7 @@ struct weir_flow {
 	uint32_t nr_held;
 	uint32_t nr_pending;   /* requests held in the subtree */
 	struct weir_heap ready; /* children's flows and the own requests, by tag */
+	struct weir_heap_entry ready_one; /* of ready, while there are no children */
 	uint64_t vtime;		/* tag of the last that was let through */
 	uint64_t tag, own_tag;
 	struct weir_heap_item in_ready, own_in_ready, in_timer;

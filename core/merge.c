@@ -142,7 +142,6 @@ struct weir_rq *weir_merge_bio(struct weir *w, struct weir_rq *into, const struc
 			       enum weir_merge kind, uint64_t now)
 {
 	enum weir_dir dir = weir_op_dir(into->op);
-	struct weir_dir_stats *d = &into->group->stats.dir[dir];
 	uint64_t added_ns = weir_cost_added_ns(&w->cost, into->op, bio->nr_sectors);
 	struct weir_rq *then;
 
@@ -156,8 +155,7 @@ struct weir_rq *weir_merge_bio(struct weir *w, struct weir_rq *into, const struc
 	into->nr_merged++;
 	into->cost_ns = weir_min64(into->cost_ns + added_ns, WEIR_COST_MAX_NS);
 	rehash(w, into);
-	d->inserted++;
-	d->merged++;
+	into->group->stats.rare[dir].merged++;
 	if (into->ctx)
 		into->ctx->end_sector[dir] = weir_rq_end(bio);
 	else
@@ -194,7 +192,7 @@ void weir_merge_rq(struct weir *w, struct weir_rq *first, struct weir_rq *second
 		first->release_ns = weir_min64(first->release_ns, second->release_ns);
 	first->cost_ns = weir_min64(first->cost_ns + added_ns, WEIR_COST_MAX_NS);
 	rehash(w, first);
-	second->group->stats.dir[dir].merged++;
+	second->group->stats.rare[dir].merged++;
 	if (first->state == WEIR_RQ_QUEUED && w->policy->merged)
 		w->policy->merged(w, first, WEIR_MERGE_BACK, added_ns);
 	weir_rq_left(w, second);

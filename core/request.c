@@ -4,9 +4,14 @@
 
 #include "core/record.h"
 
-static struct weir_dir_stats *rq_stats(const struct weir_rq *rq)
+static struct weir_counters *rq_stats(const struct weir_rq *rq)
 {
 	return &rq->group->stats.dir[weir_op_dir(rq->op)];
+}
+
+static struct weir_rare_counters *rq_rare(const struct weir_rq *rq)
+{
+	return &rq->group->stats.rare[weir_op_dir(rq->op)];
 }
 
 /* Why the group waits, and how long its requests take: not needed for any answer, so it can be off. */
@@ -49,8 +54,6 @@ static bool route(struct weir *w, struct weir_rq *rq, enum weir_where where)
 void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t now)
 {
 	struct weir_group *g = rq->group;
-	struct weir_dir_stats *d = rq_stats(rq);
-
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_NEW);
 	weir_assert(rq->nr_sectors <= WEIR_RQ_SECTORS_MAX);
@@ -64,8 +67,7 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 	if (rq->ctx)
 		rq->ctx->nr_rqs++;
 	weir_price(w, rq);
-	d->inserted++;
-	d->waiting++;
+	rq_stats(rq)->waiting++;
 	weir_record_insert(w, rq, where);
 	if (accounts(w))
 		weir_wait_backlog_inc(g, w->now);
@@ -105,13 +107,13 @@ static void device_full(struct weir *w)
 
 static struct weir_bins *rq_bins(const struct weir_rq *rq, enum weir_hist_kind kind)
 {
-	return &rq->group->stats.bins[weir_op_dir(rq->op) * WEIR_NR_HISTS + kind];
+	return weir_group_bins(rq->group, weir_op_dir(rq->op), kind);
 }
 
 /* It waits no longer. */
 static void account_wait(const struct weir_rq *rq, uint64_t now)
 {
-	struct weir_dir_stats *d = rq_stats(rq);
+	struct weir_counters *d = rq_stats(rq);
 	uint64_t wait_ns = now - rq->since_ns;
 
 	weir_wait_ready_dec(rq->group, now);
@@ -124,7 +126,7 @@ static void account_wait(const struct weir_rq *rq, uint64_t now)
 
 static void account_service(const struct weir_rq *rq, uint64_t now)
 {
-	struct weir_dir_stats *d = rq_stats(rq);
+	struct weir_counters *d = rq_stats(rq);
 	uint64_t service_ns = now - rq->dispatch_ns;
 
 	d->service_ns += service_ns;
@@ -135,7 +137,7 @@ static void account_service(const struct weir_rq *rq, uint64_t now)
 
 static void start(struct weir *w, struct weir_rq *rq)
 {
-	struct weir_dir_stats *d = rq_stats(rq);
+	struct weir_counters *d = rq_stats(rq);
 
 	weir_assert(rq->state == WEIR_RQ_QUEUED);
 	rq->state = WEIR_RQ_DISPATCHED;
@@ -243,7 +245,7 @@ static void leave_device(struct weir *w, struct weir_rq *rq)
 
 void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
 {
-	struct weir_dir_stats *d = rq_stats(rq);
+	struct weir_counters *d = rq_stats(rq);
 
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
@@ -264,12 +266,12 @@ void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
 
 void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uint64_t now)
 {
-	struct weir_dir_stats *d = rq_stats(rq);
+	struct weir_counters *d = rq_stats(rq);
 
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
 	weir_record_requeue(w, rq, how);
-	d->requeued++;
+	rq_rare(rq)->requeued++;
 	if (how == WEIR_REQUEUE_REISSUE)
 		return;
 	leave_device(w, rq);
@@ -313,7 +315,7 @@ int weir_remove(struct weir *w, struct weir_rq *rq, uint64_t now)
 	if (ret)
 		return ret;
 	weir_rq_unqueue(w, rq);
-	rq_stats(rq)->removed++;
+	rq_rare(rq)->removed++;
 	weir_rq_left(w, rq);
 	return 0;
 }

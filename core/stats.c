@@ -4,21 +4,6 @@
 
 #include "core/record.h"
 
-#define NR_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
-
-int weir_stats_init(struct weir_stats *s, const struct weir_host *host)
-{
-	s->bins = host->alloc(host->priv, NR_BINS * sizeof(*s->bins));
-	return s->bins ? 0 : -WEIR_ENOMEM;
-}
-
-void weir_stats_free(struct weir_stats *s, const struct weir_host *host)
-{
-	if (s->bins)
-		host->free(host->priv, s->bins, NR_BINS * sizeof(*s->bins));
-	s->bins = NULL;
-}
-
 void weir_bins_halve(struct weir_bins *b)
 {
 	unsigned int i;
@@ -38,32 +23,37 @@ static void add_bins(struct weir_bins *into, const struct weir_bins *from)
 		into->bucket[i] += from->bucket[i];
 }
 
-static void add_dir(struct weir_dir_stats *into, const struct weir_dir_stats *from)
+static void add_counters(struct weir_counters *into, const struct weir_counters *from)
 {
-	into->inserted += from->inserted;
 	into->completed += from->completed;
-	into->removed += from->removed;
-	into->merged += from->merged;
-	into->requeued += from->requeued;
 	into->bytes += from->bytes;
 	into->device_ns += from->device_ns;
-	into->waiting += from->waiting;
-	into->in_flight += from->in_flight;
 	into->queue_wait_ns += from->queue_wait_ns;
 	into->queue_wait_max_ns = weir_max64(into->queue_wait_max_ns, from->queue_wait_max_ns);
 	into->service_ns += from->service_ns;
 	into->service_max_ns = weir_max64(into->service_max_ns, from->service_max_ns);
+	into->waiting += from->waiting;
+	into->in_flight += from->in_flight;
 }
 
-void weir_stats_fold(struct weir_stats *into, const struct weir_stats *from)
+static void add_rare(struct weir_rare_counters *into, const struct weir_rare_counters *from)
 {
-	unsigned int i;
+	into->merged += from->merged;
+	into->removed += from->removed;
+	into->requeued += from->requeued;
+}
 
-	for (i = 0; i < WEIR_NR_DIRS; i++)
-		add_dir(&into->dir[i], &from->dir[i]);
-	into->flushes += from->flushes;
-	for (i = 0; i < NR_BINS; i++)
-		add_bins(&into->bins[i], &from->bins[i]);
+void weir_stats_fold(struct weir_group *into, struct weir_group *from)
+{
+	unsigned int dir, kind;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+		add_counters(&into->stats.dir[dir], &from->stats.dir[dir]);
+		add_rare(&into->stats.rare[dir], &from->stats.rare[dir]);
+		for (kind = 0; kind < WEIR_NR_HISTS; kind++)
+			add_bins(weir_group_bins(into, dir, kind), weir_group_bins(from, dir, kind));
+	}
+	into->stats.flushes += from->stats.flushes;
 }
 
 /*
@@ -80,12 +70,30 @@ static struct weir_group *walk(struct weir_group *g, const struct weir_group *to
 	return NULL;
 }
 
+static void read_dir(const struct weir_counters *c, const struct weir_rare_counters *rare,
+		     struct weir_dir_stats *out)
+{
+	out->inserted += c->completed + rare->merged + rare->removed + c->waiting + c->in_flight;
+	out->completed += c->completed;
+	out->removed += rare->removed;
+	out->merged += rare->merged;
+	out->requeued += rare->requeued;
+	out->bytes += c->bytes;
+	out->device_ns += c->device_ns;
+	out->waiting += c->waiting;
+	out->in_flight += c->in_flight;
+	out->queue_wait_ns += c->queue_wait_ns;
+	out->queue_wait_max_ns = weir_max64(out->queue_wait_max_ns, c->queue_wait_max_ns);
+	out->service_ns += c->service_ns;
+	out->service_max_ns = weir_max64(out->service_max_ns, c->service_max_ns);
+}
+
 static void read_counters(const struct weir_group *g, struct weir_group_stats *out)
 {
-	unsigned int i;
+	unsigned int dir;
 
-	for (i = 0; i < WEIR_NR_DIRS; i++)
-		add_dir(&out->dir[i], &g->stats.dir[i]);
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		read_dir(&g->stats.dir[dir], &g->stats.rare[dir], &out->dir[dir]);
 	out->flushes += g->stats.flushes;
 }
 
@@ -120,8 +128,8 @@ void weir_group_read_hist(struct weir_group *g, enum weir_dir dir, enum weir_his
 
 	__builtin_memset(out, 0, sizeof(*out));
 	for (n = g; n; n = walk(n, g)) {
-		const struct weir_dir_stats *d = &n->stats.dir[dir];
-		const struct weir_bins *b = &n->stats.bins[dir * WEIR_NR_HISTS + kind];
+		const struct weir_counters *d = &n->stats.dir[dir];
+		const struct weir_bins *b = weir_group_bins(n, dir, kind);
 		unsigned int i;
 
 		for (i = 0; i < WEIR_HIST_BUCKETS; i++) {
@@ -173,14 +181,13 @@ static void reset_group(struct weir_group *g, uint64_t now)
 	unsigned int i;
 
 	for (i = 0; i < WEIR_NR_DIRS; i++) {
-		struct weir_dir_stats *d = &g->stats.dir[i];
-		struct weir_dir_stats fresh = {.waiting = d->waiting, .in_flight = d->in_flight};
+		struct weir_counters *c = &g->stats.dir[i];
 
-		fresh.inserted = (uint64_t)d->waiting + d->in_flight;
-		*d = fresh;
+		*c = (struct weir_counters){.waiting = c->waiting, .in_flight = c->in_flight};
+		g->stats.rare[i] = (struct weir_rare_counters){0};
 	}
 	g->stats.flushes = 0;
-	__builtin_memset(g->stats.bins, 0, NR_BINS * sizeof(*g->stats.bins));
+	__builtin_memset(weir_group_bins(g, WEIR_READ, 0), 0, WEIR_STATS_BINS_BYTES);
 	weir_wait_reset(g, now);
 	weir_entitle_reset(g);
 	weir_judge_reset(g, now);

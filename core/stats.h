@@ -16,11 +16,30 @@ struct weir_bins {
 	uint32_t bucket[WEIR_HIST_BUCKETS];
 };
 
-struct weir_stats {
-	struct weir_dir_stats dir[WEIR_NR_DIRS];
-	uint64_t flushes;
-	struct weir_bins *bins; /* [dir][kind], WEIR_NR_DIRS x WEIR_NR_HISTS of them */
+/*
+ * One cache line, which every request touches; what they have in common with struct weir_dir_stats is
+ * described there. The number inserted is the sum of what became of them.
+ */
+struct weir_counters {
+	uint64_t completed, bytes, device_ns;
+	uint64_t queue_wait_ns, queue_wait_max_ns;
+	uint64_t service_ns, service_max_ns;
+	uint32_t waiting, in_flight;
 };
+
+struct weir_rare_counters {
+	uint64_t merged, removed, requeued;
+};
+
+struct weir_stats {
+	struct weir_counters dir[WEIR_NR_DIRS];
+	struct weir_rare_counters rare[WEIR_NR_DIRS];
+	uint64_t flushes;
+};
+
+/* The histograms, [dir][kind], lie behind the group in its storage. */
+#define WEIR_STATS_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
+#define WEIR_STATS_BINS_BYTES (WEIR_STATS_BINS * sizeof(struct weir_bins))
 
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {
@@ -47,9 +66,7 @@ static inline void weir_bins_add(struct weir_bins *b, uint64_t value_ns)
 	++*bucket;
 }
 
-int weir_stats_init(struct weir_stats *s, const struct weir_host *host);
-void weir_stats_free(struct weir_stats *s, const struct weir_host *host);
-/* A removed child's counters become the parent's own. */
-void weir_stats_fold(struct weir_stats *into, const struct weir_stats *from);
+/* A removed child's counters become its parent's own. */
+void weir_stats_fold(struct weir_group *into, struct weir_group *from);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "core/core.h"
 
+#include "core/memory.h"
 #include "core/record.h"
 
 struct weir_switch {
@@ -25,7 +26,7 @@ static int alloc_states(struct weir *w, const struct weir_policy *p)
 
 	if (p->group_size) {
 		list_for_each(g, &w->groups, struct weir_group, all) {
-			g->policy_next = w->host.alloc(w->host.priv, p->group_size);
+			g->policy_next = weir_alloc_lines(&w->host, p->group_size);
 			if (!g->policy_next)
 				return -WEIR_ENOMEM;
 		}
@@ -76,7 +77,7 @@ void weir_switch_cancel(struct weir *w, struct weir_switch *sw)
 
 	list_for_each(g, &w->groups, struct weir_group, all) {
 		if (g->policy_next)
-			w->host.free(w->host.priv, g->policy_next, p->group_size);
+			weir_free_lines(&w->host, g->policy_next, p->group_size);
 		g->policy_next = NULL;
 	}
 	list_for_each(ctx, &w->ctxs, struct weir_ctx, all) {
@@ -146,7 +147,7 @@ static void replace_states(struct weir *w, const struct weir_policy *old)
 
 	list_for_each(g, &w->groups, struct weir_group, all) {
 		if (g->policy)
-			w->host.free(w->host.priv, g->policy, old->group_size);
+			weir_free_lines(&w->host, g->policy, old->group_size);
 		g->policy = g->policy_next;
 		g->policy_next = NULL;
 	}

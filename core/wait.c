@@ -4,44 +4,46 @@
 
 static void next_close(const struct weir_wait_clocks *c, struct weir_wait *wt)
 {
-	uint64_t share = c->clock_ns[WEIR_CLOCK_SHARE] - wt->next_share_ns;
-	uint64_t floor = c->clock_ns[WEIR_CLOCK_FLOOR] - wt->next_floor_ns;
-
 	wt->is_next = false;
-	wt->wait_ns[WEIR_WAIT_DEVICE] += share + floor;
-	wt->clock_ns[WEIR_CLOCK_SHARE] += share;
-	wt->clock_ns[WEIR_CLOCK_FLOOR] += floor;
+	wt->share_ns += c->clock_ns[WEIR_CLOCK_SHARE];
+	wt->floor_ns += c->clock_ns[WEIR_CLOCK_FLOOR];
+	wt->device_ns += c->clock_ns[WEIR_CLOCK_SHARE] + c->clock_ns[WEIR_CLOCK_FLOOR];
 }
 
 static void next_open(const struct weir_wait_clocks *c, struct weir_wait *wt)
 {
 	wt->is_next = true;
-	wt->next_share_ns = c->clock_ns[WEIR_CLOCK_SHARE];
-	wt->next_floor_ns = c->clock_ns[WEIR_CLOCK_FLOOR];
+	wt->share_ns -= c->clock_ns[WEIR_CLOCK_SHARE];
+	wt->floor_ns -= c->clock_ns[WEIR_CLOCK_FLOOR];
+	wt->device_ns -= c->clock_ns[WEIR_CLOCK_SHARE] + c->clock_ns[WEIR_CLOCK_FLOOR];
 }
 
 /* Takes what the clocks gained since the node became ready. */
 static void settle_ready(const struct weir_wait_clocks *c, struct weir_wait *wt)
 {
-	static const uint8_t cause[WEIR_NR_CLOCKS] = {
-		[WEIR_CLOCK_HOST] = WEIR_WAIT_HOST,	  [WEIR_CLOCK_IDLE] = WEIR_WAIT_IDLE,
-		[WEIR_CLOCK_LATENCY] = WEIR_WAIT_LATENCY, [WEIR_CLOCK_SHARE] = WEIR_WAIT_SHARE,
-		[WEIR_CLOCK_FLOOR] = WEIR_WAIT_FLOOR,
+	static const uint8_t cause[WEIR_NR_PLAIN_CLOCKS] = {
+		[WEIR_CLOCK_HOST] = WEIR_WAIT_HOST,
+		[WEIR_CLOCK_IDLE] = WEIR_WAIT_IDLE,
+		[WEIR_CLOCK_LATENCY] = WEIR_WAIT_LATENCY,
 	};
 	unsigned int i;
 
 	if (wt->is_next)
 		next_close(c, wt);
-	for (i = 0; i < WEIR_NR_CLOCKS; i++)
-		wt->wait_ns[cause[i]] += c->clock_ns[i] - wt->clock_ns[i];
+	for (i = 0; i < WEIR_NR_PLAIN_CLOCKS; i++)
+		wt->wait_ns[cause[i]] += c->clock_ns[i] - wt->plain_ns[i];
+	wt->wait_ns[WEIR_WAIT_SHARE] += c->clock_ns[WEIR_CLOCK_SHARE] - wt->share_ns;
+	wt->wait_ns[WEIR_WAIT_FLOOR] += c->clock_ns[WEIR_CLOCK_FLOOR] - wt->floor_ns;
 }
 
 static void begin_ready(const struct weir_wait_clocks *c, struct weir_wait *wt)
 {
 	unsigned int i;
 
-	for (i = 0; i < WEIR_NR_CLOCKS; i++)
-		wt->clock_ns[i] = c->clock_ns[i];
+	for (i = 0; i < WEIR_NR_PLAIN_CLOCKS; i++)
+		wt->plain_ns[i] = c->clock_ns[i];
+	wt->share_ns = c->clock_ns[WEIR_CLOCK_SHARE];
+	wt->floor_ns = c->clock_ns[WEIR_CLOCK_FLOOR];
 }
 
 void weir_wait_backlog_inc(struct weir_group *g, uint64_t now)
@@ -101,6 +103,23 @@ void weir_wait_ready_dec(struct weir_group *g, uint64_t now)
 	}
 }
 
+/* From g up to where the path of `other` joins, which may be nowhere, they are next no longer. */
+static void close_up_to(const struct weir_wait_clocks *c, struct weir_group *g,
+			const struct weir_group *other)
+{
+	while (g && g != other) {
+		if (other && other->depth > g->depth) {
+			other = other->parent;
+			continue;
+		}
+		if (other && other->depth == g->depth)
+			other = other->parent;
+		if (g->wait.is_next)
+			next_close(c, &g->wait);
+		g = g->parent;
+	}
+}
+
 void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g)
 {
 	struct weir_group *n;
@@ -108,14 +127,9 @@ void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g)
 	/* A node that is next and ready has ancestors that are: nothing to do. */
 	if (g == c->next && (!g || g->wait.is_next))
 		return;
-	c->stamp++;
-	for (n = g; n; n = n->parent)
-		n->wait.stamp = c->stamp;
-	for (n = c->next; n && n->wait.stamp != c->stamp; n = n->parent)
-		if (n->wait.is_next)
-			next_close(c, &n->wait);
-	for (n = g; n; n = n->parent)
-		if (!n->wait.is_next && n->wait.nr_ready)
+	close_up_to(c, c->next, g);
+	for (n = g; n && !n->wait.is_next; n = n->parent)
+		if (n->wait.nr_ready)
 			next_open(c, &n->wait);
 	c->next = g;
 }
@@ -141,6 +155,7 @@ void weir_wait_read(const struct weir_group *g, uint64_t now, uint64_t *backlogg
 	*backlogged_ns = wt.backlogged_ns;
 	for (i = 0; i < WEIR_NR_WAITS; i++)
 		wait_ns[i] = wt.wait_ns[i];
+	wait_ns[WEIR_WAIT_DEVICE] = wt.device_ns;
 }
 
 void weir_wait_reset(struct weir_group *g, uint64_t now)
@@ -153,9 +168,10 @@ void weir_wait_reset(struct weir_group *g, uint64_t now)
 	if (wt->nr_ready) {
 		settle_ready(c, wt);
 		begin_ready(c, wt);
-		if (was_next)
-			next_open(c, wt);
 	}
+	wt->device_ns = 0;
+	if (was_next)
+		next_open(c, wt);
 	wt->backlogged_since_ns = now;
 	wt->held_since_ns = now;
 	wt->backlogged_ns = 0;

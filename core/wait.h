@@ -31,6 +31,7 @@ enum weir_wait_state {
 	WEIR_CLOCK_SHARE, /* full; others than the next wait for their turn */
 	WEIR_CLOCK_FLOOR, /* full; others than the next wait for its floor */
 	WEIR_NR_CLOCKS,
+	WEIR_NR_PLAIN_CLOCKS = WEIR_CLOCK_SHARE, /* those that are the same for all */
 };
 
 struct weir_wait_clocks {
@@ -38,17 +39,23 @@ struct weir_wait_clocks {
 	uint64_t last_ns;
 	uint64_t clock_ns[WEIR_NR_CLOCKS];
 	struct weir_group *next; /* leaf end of the path that goes next, or NULL */
-	uint32_t stamp;		 /* of the last change of that path */
 };
 
+/*
+ * The first part, 40 bytes, is all that is touched while the node stays backlogged: the end of a cache
+ * line of struct weir_group. share_ns and floor_ns are what those clocks showed when the node became
+ * ready, moved on by the time in which it was next, which is in device_ns. While it is next, the
+ * clocks' states at its begin are taken off all three already, to be added at its end.
+ */
 struct weir_wait {
 	uint32_t nr_backlogged; /* own requests that wait, and backlogged children */
 	uint32_t nr_ready;	/* own requests in the policy, and ready children */
-	uint32_t stamp;
 	bool is_next;
+	uint64_t share_ns, floor_ns;
+	uint64_t device_ns; /* the sum, instead of wait_ns[WEIR_WAIT_DEVICE] */
+
 	uint64_t backlogged_since_ns, held_since_ns;
-	uint64_t clock_ns[WEIR_NR_CLOCKS]; /* when it became ready; next time is taken out */
-	uint64_t next_share_ns, next_floor_ns;
+	uint64_t plain_ns[WEIR_NR_PLAIN_CLOCKS];
 	uint64_t backlogged_ns;
 	uint64_t wait_ns[WEIR_NR_WAITS];
 };

@@ -145,9 +145,8 @@ void draw_rq(uint64_t *seed, struct weir_rq *rq, struct weir_group *g, struct we
 	if (draw_one_in(seed, 10))
 		rq->flags |= WEIR_RQ_META;
 	if (draw_one_in(seed, 4))
-		rq->flags |= (uint16_t)(util_random(seed) &
-					(WEIR_RQ_FUA | WEIR_RQ_PREFLUSH | WEIR_RQ_NOMERGE |
-					 WEIR_RQ_IDLE_OK));
+		rq->flags |= (uint16_t)(util_random(seed) & (WEIR_RQ_FUA | WEIR_RQ_PREFLUSH |
+							     WEIR_RQ_NOMERGE | WEIR_RQ_IDLE_OK));
 	if (draw_one_in(seed, 4)) {
 		rq->ioprio_class = (uint8_t)util_below(seed, 4);
 		rq->ioprio_level = (uint8_t)util_below(seed, 8);

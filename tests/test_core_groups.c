@@ -238,7 +238,7 @@ static void lack_of_memory(void **state)
 		assert_int_equal(err, 0);
 		util_expect(h, util_insert_as(h, g, NULL, WEIR_OP_WRITE, 0, 8));
 	}
-	assert_true(failed >= 100);
+	assert_true(failed >= 25); /* each group, the policy's state of it, heaps now and then */
 	/* Contexts, too. */
 	bytes = h->memory.bytes;
 	h->memory.calls = 0;

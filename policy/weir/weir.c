@@ -137,7 +137,7 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 
 struct wp_choice {
 	struct weir_group *g;
-	struct weir_rq *rq;
+	struct weir_rq *rq; /* its first, if NULL */
 	bool owed;	  /* g is behind its floor */
 	bool out_of_turn; /* and it would not be its turn by share */
 };
@@ -148,7 +148,6 @@ static struct wp_choice choose(struct wp *p)
 	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
 	struct weir_rq *owed;
 
-	c.rq = wp_leaf_peek(p, wp_group(c.g));
 	if (weir_likely(!p->nr_floors))
 		return c;
 	owed = wp_floor_next(p, weir_now(p->w));
@@ -165,7 +164,7 @@ static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
 	struct weir_group *g = c->g;
 	struct wp_group *pg = wp_group(g);
-	struct weir_rq *rq = c->rq;
+	struct weir_rq *rq = c->rq ? c->rq : wp_leaf_peek(p, pg);
 	uint64_t now = weir_now(p->w);
 
 	wp_leaf_taken(pg, rq);
@@ -205,11 +204,10 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	return NULL;
 }
 
+/* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	struct wp *p = wp_of(w);
-
-	return p->nr_queued ? choose(p).g : NULL;
+	return wp_of(w)->nr_queued ? wp_shares_next(weir_root(w)) : NULL;
 }
 
 static void complete(struct weir *w, struct weir_rq *rq)

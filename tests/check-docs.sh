@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What the documents point at is there: relative links of the Markdown files, and the manual pages
-# that manual pages of ours refer to.
+# that manual pages of ours refer to. And the README shows what the program prints.
 set -u
 
 source_dir=${WEIR_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
@@ -42,4 +42,5 @@ done
 for page in docs/man/*.[1-8]; do
 	check "references of $page" references_of "$page"
 done
+check "the README's example" scripts/readme-example "${WEIR:-build/weir}"
 finish
