@@ -165,7 +165,7 @@ static uint64_t capacity_ns(const struct wp *p)
 {
 	uint64_t all = weir_mul_div(p->work_rate, WEIR_NS_PER_S, UINT64_C(1) << 20);
 
-	return all / 100 * weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
+	return weir_div64(all, 100) * weir_policy_tunable(p->w, WP_FLOOR_PERCENT);
 }
 
 /* Of that, what is left for those who ask for more than their shares. */
@@ -394,7 +394,7 @@ struct weir_rq *wp_floor_next(struct wp *p, uint64_t now)
 /* How far the squeeze goes, after a period at it with this rate. */
 static void adapt_squeeze(struct wp *p, uint64_t rate, uint64_t now)
 {
-	uint64_t least = p->peak_rate - p->peak_rate / 100 * WP_FLOOR_COST_PERCENT;
+	uint64_t least = p->peak_rate - weir_div64(p->peak_rate, 100) * WP_FLOOR_COST_PERCENT;
 
 	if (p->floor_missed)
 		p->floor_missed_ns = now;

@@ -47,7 +47,7 @@ uint64_t wp_probe_window(const struct wp *p)
 	case WP_PROBE_PLENTY:
 		return p->window_ns + p->window_ns / 2;
 	case WP_PROBE_LESS:
-		return p->probe.grow ? p->window_ns : p->window_ns - p->window_ns / 5;
+		return p->probe.grow ? p->window_ns : p->window_ns - weir_div64(p->window_ns, 5);
 	default:
 		return p->window_ns;
 	}
@@ -69,7 +69,8 @@ static void decide(struct wp *p)
 	struct wp_probe *t = &p->probe;
 	/* All pairs lost: far too small, so take what plenty had. */
 	uint64_t more = p->window_ns >> (t->lost == PAIRS ? 1 : 2);
-	uint64_t window = t->grow ? p->window_ns + more : p->window_ns - p->window_ns / 5;
+	uint64_t window = t->grow ? p->window_ns + more
+				  : p->window_ns - weir_div64(p->window_ns, 5);
 	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
 
 	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
