@@ -222,11 +222,11 @@ void weir_limits_hold(struct weir_rq *rq, uint64_t now)
 static void unlink_held(struct weir_rq *rq)
 {
 	enum weir_dir dir = weir_op_dir(rq->op);
-	struct weir_group *n;
-	struct weir_flow *f = &rq->group->flow[dir];
+	struct weir_group *g = rq->group, *n;
+	struct weir_flow *f = &g->flow[dir];
 
 	list_unlink(&rq->link);
-	for (n = rq->group; n; n = n->parent)
+	for (n = g; n; n = n->parent)
 		n->flow[dir].nr_pending--;
 	if (!--f->nr_held)
 		weir_heap_remove(&f->ready, &f->own_in_ready);

@@ -117,7 +117,7 @@ void ssd_nand_init(struct ssd *s, uint32_t channels, uint32_t dies, uint64_t see
 /* The die that a unit lies on. */
 uint32_t ssd_die_of(const struct ssd *s, uint64_t unit);
 /* Occupies the die for a read; returns when the page is in its register. */
-uint64_t ssd_die_read(struct ssd *s, uint32_t die, uint64_t unit, uint64_t now_ns);
+uint64_t ssd_die_read(struct ssd *s, uint32_t nr, uint64_t unit, uint64_t now);
 /* Starts programs as long as there is something to write and a die without one. */
 void ssd_program(struct ssd *s, uint64_t now_ns);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A modelled device. It takes commands up to its queue depth and completes each once, by an event of
- * the engine. State is integers; the only randomness comes from its seed.
+ * A modelled device. It takes commands up to its queue depth and completes each once, by an event
+ * of the engine. State is integers; the only randomness comes from its seed.
  */
 #ifndef LAB_DEVICE_H
 #define LAB_DEVICE_H

@@ -64,18 +64,19 @@ struct lab_job {
 	uint32_t cgroup_weight;
 	int weight_line;
 
-	char *filename;	 /* first of filename=, or NULL for a private file NAME.N.0 */
-	bool on_device;	 /* filename is /dev/...: offsets are the device's own */
-	bool async;	 /* iodepth counts; else one at a time */
+	char *filename; /* first of filename=, or NULL for a private file NAME.N.0 */
+	bool on_device; /* filename is /dev/...: offsets are the device's own */
+	bool async;	/* iodepth counts; else one at a time */
 	bool direct;
-	bool sync_writes; /* sync=sync or dsync (O_SYNC): each write is on the medium before completion */
+	bool sync_writes; /* sync=sync or dsync (O_SYNC): each write is on the medium before
+			     completion */
 	bool invalidate;
 	enum lab_rw rw;
 	bool identical;	   /* rw_sequencer */
 	uint32_t rw_every; /* rw=...:N, random: new offset every N I/Os; 0: 1 */
 	int64_t rw_hole;   /* rw=...:N, sequential: bytes added after each */
 	uint32_t iodepth, iodepth_low, iodepth_batch, iodepth_batch_complete_min;
-	uint32_t rwmixread;	    /* percent */
+	uint32_t rwmixread; /* percent */
 	uint32_t percentage_random[LAB_NR_JOB_DIRS];
 	bool norandommap;
 
@@ -98,12 +99,13 @@ struct lab_job {
 
 	uint64_t thinktime_ns, thinktime_spin_ns, thinktime_iotime_ns;
 	uint32_t thinktime_blocks;
-	uint64_t rate_bps[LAB_NR_JOB_DIRS];  /* 0: not limited */
+	uint64_t rate_bps[LAB_NR_JOB_DIRS]; /* 0: not limited */
 	uint64_t rate_iops[LAB_NR_JOB_DIRS];
 	bool rate_poisson;
 
 	enum lab_dist dist[LAB_NR_JOB_DIRS];
-	uint32_t dist_theta_micro[LAB_NR_JOB_DIRS];  /* zipf theta, pareto h, normal deviation %, x 10^6 */
+	uint32_t dist_theta_micro[LAB_NR_JOB_DIRS];  /* zipf theta, pareto h, normal deviation %, x
+							10^6 */
 	uint32_t dist_center_micro[LAB_NR_JOB_DIRS]; /* UINT32_MAX: not given */
 	struct lab_zone zone[LAB_NR_JOB_DIRS][LAB_ZONES_MAX];
 	uint32_t nr_zones[LAB_NR_JOB_DIRS];
@@ -119,7 +121,8 @@ struct lab_job {
 	uint32_t percentile_micro[LAB_PERCENTILES_MAX]; /* percent x 10^6 */
 	uint32_t nr_percentiles;			/* 0: fio's default list */
 
-	const char *cannot_run; /* why the lab can't run it (another engine's device ...), or NULL */
+	const char
+		*cannot_run; /* why the lab can't run it (another engine's device ...), or NULL */
 };
 
 /* All jobs of a run, in file order, clones expanded. */

@@ -19,6 +19,7 @@
  */
 #include "lab/measure.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,7 @@ static void evaluate(struct loop *l, struct lab_result *out)
 	uint64_t sum = 0;
 	uint32_t i, n = l->load->ios;
 
+	assert(n > 0);
 	qsort(l->latency_ns, n, sizeof(*l->latency_ns), by_value);
 	for (i = 0; i < n; i++)
 		sum += l->latency_ns[i];

@@ -82,8 +82,8 @@ uint64_t lab_meters_bytes(struct lab_meter *const *meter);
 /* n per second over the span; 0 for an empty span. */
 uint64_t lab_per_second(uint64_t n, uint64_t span_ns);
 /*
- * Was the floor met, as far as it was up to the device? It was if at most one percent of it is missing
- * over the span: windows of 100 ms do not hold a whole number of requests.
+ * Was the floor met, as far as it was up to the device? It was if at most one percent of it is
+ * missing over the span: windows of 100 ms do not hold a whole number of requests.
  */
 bool lab_floor_met(const struct lab_group_result *g, uint64_t span_ns);
 uint64_t lab_device_ns(const struct weir_group_stats *s);

@@ -18,7 +18,7 @@ struct weir_profile {
 	uint64_t wbps, wseqiops, wrandiops;
 	uint64_t flush_ns;   /* device time that one flush costs; 0: free */
 	uint64_t latency_ns; /* completion of a 4 KiB random read on the idle device; 0: unknown */
-	uint64_t knee_ns;    /* device time in flight at the smallest depth of peak rate; 0: unknown */
+	uint64_t knee_ns; /* device time in flight at the smallest depth of peak rate; 0: unknown */
 	bool rotational;
 };
 

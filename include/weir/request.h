@@ -2,7 +2,8 @@
 /*
  * A request, and its life.
  *
- *   admit -> insert -> (held by the limits stage) -> queued in the policy -> dispatched -> completed
+ *   admit -> insert -> (held by the limits stage) -> queued in the policy -> dispatched ->
+ * completed
  *
  * or it is merged into another, removed while it waits, or requeued after dispatch. Every request
  * that was inserted leaves exactly once: completed, merged away, or removed.
@@ -42,12 +43,12 @@ struct weir_rq {
 	struct weir_ctx *ctx; /* may be NULL: the group's anonymous context */
 
 	/* The core's part: the host may read, never write. */
-	uint64_t seq;	      /* number of the insertion; names the request in recordings */
-	uint64_t insert_ns;   /* inserted; after re-insertion still the first time */
-	uint64_t since_ns;    /* waits since: insertion, or the last requeue */
-	uint64_t release_ns;  /* left the limits stage */
-	uint64_t dispatch_ns; /* last time that it went to the device */
-	uint64_t cost_ns;     /* device time that it is priced at, without the slow factor */
+	uint64_t seq;	       /* number of the insertion; names the request in recordings */
+	uint64_t insert_ns;    /* inserted; after re-insertion still the first time */
+	uint64_t since_ns;     /* waits since: insertion, or the last requeue */
+	uint64_t release_ns;   /* left the limits stage */
+	uint64_t dispatch_ns;  /* last time that it went to the device */
+	uint64_t cost_ns;      /* device time that it is priced at, without the slow factor */
 	struct weir_list link; /* limits stage while held; for the policy's own use while queued */
 	struct weir_list hash; /* merge look-up */
 

@@ -30,15 +30,15 @@ struct weir_hist {
 
 struct weir_dir_stats {
 	uint64_t inserted, completed, removed;
-	uint64_t merged;	  /* requests absorbed by another before dispatch */
-	uint64_t requeued;	  /* re-insertions and re-issues */
-	uint64_t bytes;		  /* completed */
-	uint64_t device_ns;	  /* charged at dispatch and merge, by the profile */
-	uint32_t waiting;	  /* held or queued now */
-	uint32_t in_flight;	  /* dispatched now */
-	uint64_t queue_wait_ns;	  /* sum over dispatched requests, insert to dispatch */
+	uint64_t merged;	/* requests absorbed by another before dispatch */
+	uint64_t requeued;	/* re-insertions and re-issues */
+	uint64_t bytes;		/* completed */
+	uint64_t device_ns;	/* charged at dispatch and merge, by the profile */
+	uint32_t waiting;	/* held or queued now */
+	uint32_t in_flight;	/* dispatched now */
+	uint64_t queue_wait_ns; /* sum over dispatched requests, insert to dispatch */
 	uint64_t queue_wait_max_ns;
-	uint64_t service_ns;	  /* sum over completed requests, dispatch to completion */
+	uint64_t service_ns; /* sum over completed requests, dispatch to completion */
 	uint64_t service_max_ns;
 };
 
@@ -62,8 +62,8 @@ struct weir_group_stats {
 /* The node and all below it. O(subtree). */
 void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
 /*
- * The node's own requests only: counters and entitlement. Waits, floor and latency stay those of the
- * node, which only has one of each. O(depth).
+ * The node's own requests only: counters and entitlement. Waits, floor and latency stay those of
+ * the node, which only has one of each. O(depth).
  */
 void weir_group_read_own_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
 

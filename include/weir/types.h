@@ -79,12 +79,12 @@ static inline enum weir_dir weir_op_dir(enum weir_op op)
 
 /* Request flags. */
 enum {
-	WEIR_RQ_SYNC = 1 << 0,     /* somebody waits for it; reads always count as sync */
-	WEIR_RQ_FUA = 1 << 1,      /* on the medium before completion */
-	WEIR_RQ_META = 1 << 2,     /* file system metadata, journal: never held by a ceiling */
+	WEIR_RQ_SYNC = 1 << 0,	   /* somebody waits for it; reads always count as sync */
+	WEIR_RQ_FUA = 1 << 1,	   /* on the medium before completion */
+	WEIR_RQ_META = 1 << 2,	   /* file system metadata, journal: never held by a ceiling */
 	WEIR_RQ_PREFLUSH = 1 << 3, /* a flush goes before the data */
 	WEIR_RQ_NOMERGE = 1 << 4,  /* neither grows nor is absorbed */
-	WEIR_RQ_IDLE_OK = 1 << 5,  /* reserved for policies that idle: more of this stream follows */
+	WEIR_RQ_IDLE_OK = 1 << 5, /* reserved for policies that idle: more of this stream follows */
 };
 
 /* ioprio classes, numbered as in Linux. */
@@ -100,10 +100,10 @@ enum weir_wait_cause {
 	WEIR_WAIT_CEILING, /* its own or an ancestor's io.max */
 	WEIR_WAIT_LATENCY, /* depth held down for somebody's latency target */
 	WEIR_WAIT_FLOOR,   /* another group's io.low went first */
-	WEIR_WAIT_IDLE,    /* the device was kept idle on purpose */
+	WEIR_WAIT_IDLE,	   /* the device was kept idle on purpose */
 	WEIR_WAIT_DEVICE,  /* depth full, and this group is next */
 	WEIR_WAIT_SHARE,   /* depth full, and it is another group's turn */
-	WEIR_WAIT_HOST,    /* it could have gone; the host had not asked */
+	WEIR_WAIT_HOST,	   /* it could have gone; the host had not asked */
 	WEIR_NR_WAITS,
 };
 

@@ -31,11 +31,13 @@
 
 #define WEIR_VERSION "0.1.0"
 
-/* What the host does for the core. alloc returns zeroed memory or NULL. wake and note may be NULL. */
+/* What the host does for the core. alloc returns zeroed memory or NULL. wake and note may be NULL.
+ */
 struct weir_host {
 	void *(*alloc)(void *priv, size_t bytes);
 	void (*free)(void *priv, void *p, size_t bytes);
-	/* weir_admit() said no for this group, and now it may say yes. Called with the lock held. */
+	/* weir_admit() said no for this group, and now it may say yes. Called with the lock held.
+	 */
 	void (*wake)(void *priv, struct weir_group *g, enum weir_dir dir);
 	/* A setting was clamped, a policy cannot enforce something: a line for the operator. */
 	void (*note)(void *priv, const char *text);
@@ -47,12 +49,12 @@ struct weir_host {
  */
 struct weir_config {
 	struct weir_profile profile;
-	uint32_t nr_requests;	  /* 128: the policies' idea of queue size (sysfs nr_requests) */
-	uint32_t pool;		  /* 0: requests that may be admitted at once; 0 is no limit */
-	uint32_t device_depth;	  /* 0: what the device takes; 0 is unknown */
-	uint32_t max_sectors;	  /* 1024: largest request that merging may make */
-	uint32_t claim_ns;	  /* 2 ms: a group that empties stays active that long */
-	bool merge;		  /* true: offer merge look-ups */
+	uint32_t nr_requests;  /* 128: the policies' idea of queue size (sysfs nr_requests) */
+	uint32_t pool;	       /* 0: requests that may be admitted at once; 0 is no limit */
+	uint32_t device_depth; /* 0: what the device takes; 0 is unknown */
+	uint32_t max_sectors;  /* 1024: largest request that merging may make */
+	uint32_t claim_ns;     /* 2 ms: a group that empties stays active that long */
+	bool merge;	       /* true: offer merge look-ups */
 	/*
 	 * true: keep wait causes and histograms. Counters, device time, entitlement and all answers
 	 * are the same without. Fixed when the instance is created.
@@ -63,13 +65,15 @@ struct weir_config {
 void weir_config_init(struct weir_config *cfg);
 
 /*
- * An instance with one root group. policy may not be NULL. tunables: WEIR_TUNABLES_MAX values in the
- * order of the policy's table, or NULL for the defaults. NULL on -ENOMEM or values out of range (*err).
+ * An instance with one root group. policy may not be NULL. tunables: WEIR_TUNABLES_MAX values in
+ * the order of the policy's table, or NULL for the defaults. NULL on -ENOMEM or values out of range
+ * (*err).
  */
 struct weir *weir_create(const struct weir_config *cfg, const struct weir_host *host,
 			 const struct weir_policy *policy, const uint64_t *tunables, uint64_t now,
 			 int *err);
-/* The instance must be drained: nothing waiting, nothing in flight. Frees all groups and contexts. */
+/* The instance must be drained: nothing waiting, nothing in flight. Frees all groups and contexts.
+ */
 void weir_destroy(struct weir *w);
 
 /* ---- admission ---- */
@@ -150,7 +154,8 @@ enum weir_merge weir_merge_find(struct weir *w, const struct weir_rq *bio, struc
 				uint64_t now);
 /*
  * The host joined bio to into. into grows; bio counts as inserted and merged, and is the host's
- * again. Returns a neighbour that now touches `into` and may be joined with weir_merge_rq(), or NULL.
+ * again. Returns a neighbour that now touches `into` and may be joined with weir_merge_rq(), or
+ * NULL.
  */
 struct weir_rq *weir_merge_bio(struct weir *w, struct weir_rq *into, const struct weir_rq *bio,
 			       enum weir_merge kind, uint64_t now);
