@@ -7,14 +7,14 @@
  * (config.claim_ns). A node's own requests are one more child of its own_weight.
  *
  * Each node keeps a clock `unit`: entitlement per unit of active weight below it. A child's
- * entitlement grows by weight x (change of the parent's unit). So only a change of activity or weight
- * touches clocks, along one path: O(depth). This is the virtual time of generalised processor sharing
- * (Parekh and Gallager 1993), applied per level.
+ * entitlement grows by weight x (change of the parent's unit). So only a change of activity or
+ * weight touches clocks, along one path: O(depth). This is the virtual time of generalised
+ * processor sharing (Parekh and Gallager 1993), applied per level.
  *
  * Fixed point: `sum` is in ns << ENT_SHIFT; `unit` has UNIT_SHIFT more bits. What a division by the
- * active weight leaves over is kept and given out later, so nothing is lost however often clocks are
- * brought up to date. `unit` may wrap; a node must be brought up to date within 2^52 ns (52 days) of
- * use, at weight 1. With more bits that would be seconds.
+ * active weight leaves over is kept and given out later, so nothing is lost however often clocks
+ * are brought up to date. `unit` may wrap; a node must be brought up to date within 2^52 ns (52
+ * days) of use, at weight 1. With more bits that would be seconds.
  */
 #ifndef WEIR_CORE_ENTITLE_H
 #define WEIR_CORE_ENTITLE_H
@@ -42,7 +42,7 @@ struct weir_entitle {
 
 /* Called first by everything that moves time: expires claims, integrates the device's use. */
 void weir_entitle_advance(struct weir *w, uint64_t now);
-/* The group's own requests: the first appeared, the last went. O(1), O(depth) if activity changes. */
+/* The own requests: the first appeared, the last went. O(1), O(depth) if activity changes. */
 void weir_entitle_busy(struct weir_group *g, uint64_t now);
 void weir_entitle_quiet(struct weir_group *g, uint64_t now);
 /* Before its weights change, and after. */
@@ -51,7 +51,7 @@ void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_we
 void weir_entitle_unclaim(struct weir_group *g, uint64_t now);
 /* Its storage goes: no claim left behind. What it was entitled to becomes the parent's own. */
 void weir_entitle_forget(struct weir_group *g, uint64_t now);
-/* Share now, of 2^32, by active weights, as if active: of g's own requests; of its subtree. O(depth). */
+/* Share now, of 2^32, as if active: of g's own requests; of its subtree. O(depth). */
 uint64_t weir_entitle_share(const struct weir_group *g);
 uint64_t weir_entitle_node_share(const struct weir_group *g);
 /* Of the subtree, or of the own requests only. O(depth). */

@@ -18,9 +18,9 @@
 #include "core/wait.h"
 
 /*
- * With thousands of groups nearly every access is a miss of the near caches, so the order is that of
- * use: storage begins with a cache line, and the first lines are all that insertion, dispatch and
- * completion touch while the group stays backlogged.
+ * With thousands of groups nearly every access is a miss of the near caches, so the order is that
+ * of use: storage begins with a cache line, and the first lines are all that insertion, dispatch
+ * and completion touch while the group stays backlogged.
  */
 struct weir_group {
 	/* Line 0: the tree, as the way up to the root sees it. */
@@ -30,36 +30,36 @@ struct weir_group {
 	uint32_t nr_rqs;	   /* requests that name this group: waiting or in flight */
 	uint16_t depth;		   /* 0: the root */
 	bool dying;		   /* removed by the host; goes with its last request and context */
-	struct weir_heap turn;	   /* for the policy: room for every child and the own requests */
-	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.c */
+	struct weir_wait wait;
 
-	/* Line 1: its end is the first part of wait. */
+	/* Line 1: whose turn it is. */
+	struct weir_heap turn; /* for the policy: room for every child and the own requests */
+	struct weir_heap_entry turn_one; /* of turn, while there are no children */
+	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.c */
 	uint32_t id;
 	uint32_t nr_ctx;
-	struct weir_heap_entry turn_one; /* of turn, while there are no children */
-	struct weir_wait wait;
-	void *policy_next; /* of the policy that a prepared switch brings */
-	void *host_data;
 	uint32_t nr_children, nr_living_children;
 
-	/* Line 4 and 5: one for each direction, and then what is rare. */
+	/* Lines 2 and 3: one for each direction, and then what is rare. */
 	struct weir_stats stats;
 
 	/* When the group begins or ceases to be active, and only with limits, floors or targets. */
 	struct weir_entitle entitle;
+	struct weir_wait_sums wait_sums;
 	struct weir_judge judge;
 	struct weir_flow flow[WEIR_NR_DIRS];
 	struct weir_admission admission[WEIR_NR_DIRS];
 
 	struct weir_group_attr attr;
+	void *policy_next; /* of the policy that a prepared switch brings */
+	void *host_data;
 	struct weir_list children; /* by `sibling`, in order of creation */
 	struct weir_list sibling;
 	struct weir_list all; /* in weir->groups, in order of creation: parents before children */
 };
 
-_Static_assert(sizeof(void *) != 8 || (offsetof(struct weir_group, id) == 64 &&
-				       offsetof(struct weir_group, wait.backlogged_since_ns) == 128 &&
-				       offsetof(struct weir_group, stats) == 256),
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct weir_group, turn) == 64 &&
+				       offsetof(struct weir_group, stats) == 128),
 	       "what belongs together lies in one cache line");
 
 static inline struct weir_bins *weir_group_bins(struct weir_group *g, enum weir_dir dir,

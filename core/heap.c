@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Storage of heaps: see heap.h. The first entry ends a cache line, so that the four children of each
- * are one line.
+ * Storage of heaps: see heap.h. The first entry ends a cache line, so that the four children of
+ * each are one line.
  */
 #include "core/heap.h"
 

@@ -3,8 +3,9 @@
  * A 4-ary min-heap in an array that its owner provides.
  *
  * Keys lie beside the pointers, so that sifting compares within one or two cache lines and touches
- * an item only to tell it its new place. Keys compare as wrapping times (weir_vtime_before()), equal
- * keys by `order`, a number that the owner gives and that makes results independent of addresses.
+ * an item only to tell it its new place. Keys compare as wrapping times (weir_vtime_before()),
+ * equal keys by `order`, a number that the owner gives and that makes results independent of
+ * addresses.
  */
 #ifndef WEIR_CORE_HEAP_H
 #define WEIR_CORE_HEAP_H
@@ -113,7 +114,9 @@ static inline void weir_heap_update(struct weir_heap *h, struct weir_heap_item *
 	uint32_t at = item->at;
 
 	weir_assert(at < h->nr && h->entry[at].item == item);
-	if (at && weir_heap_before(&e, &h->entry[(at - 1) / 4]))
+	if (h->nr == 1)
+		h->entry[0].key = key;
+	else if (at && weir_heap_before(&e, &h->entry[(at - 1) / 4]))
 		weir_heap_sift_up(h, at, e);
 	else
 		weir_heap_sift_down(h, at, e);

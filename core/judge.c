@@ -11,9 +11,9 @@ static bool has_floor(const struct weir_group *g)
 
 static uint64_t backlogged_now(const struct weir_group *g, uint64_t now)
 {
-	const struct weir_wait *wt = &g->wait;
+	const struct weir_wait_sums *s = &g->wait_sums;
 
-	return wt->backlogged_ns + (wt->nr_backlogged ? now - wt->backlogged_since_ns : 0);
+	return s->backlogged_ns + (g->wait.nr_backlogged ? now - s->backlogged_since_ns : 0);
 }
 
 static void window_open(struct weir_group *g, uint64_t now)

@@ -3,10 +3,11 @@
  * Were a group's floor and latency target met? The same judge for every policy, also for those that
  * do not know either.
  *
- * Both are judged over windows of 100 ms. Floor: what completed in the subtree against rate x window.
- * What is missing is split by the time that the group was backlogged in the window: that part is the
- * device's (or the policy's) fault, the rest is demand that did not come. Latency: missed when more
- * than a tenth of the window's completions took longer, insert to completion, than the target.
+ * Both are judged over windows of 100 ms. Floor: what completed in the subtree against rate x
+ * window. What is missing is split by the time that the group was backlogged in the window: that
+ * part is the device's (or the policy's) fault, the rest is demand that did not come. Latency:
+ * missed when more than a tenth of the window's completions took longer, insert to completion, than
+ * the target.
  *
  * A window ends with the first completion in the group 100 ms or more after its begin, which still
  * counts in it, and is judged over its real length: so windows hold whole requests, and a steady
@@ -33,7 +34,7 @@ struct weir_judge {
 	int64_t blocker;
 };
 
-/* The group's low or latency_target are about to change: what was until now is judged by the old. */
+/* low or latency_target are about to change: what was until now is judged by the old. */
 void weir_judge_changing(struct weir_group *g, uint64_t now);
 /* They changed. */
 void weir_judge_changed(struct weir_group *g, uint64_t now);

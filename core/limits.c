@@ -218,7 +218,7 @@ void weir_limits_hold(struct weir_rq *rq, uint64_t now)
 	}
 }
 
-/* The request leaves its flow, in whatever way. Places of the flows are brought up to date after. */
+/* The request leaves its flow, in whatever way. The flows' places are brought up to date after. */
 static void unlink_held(struct weir_rq *rq)
 {
 	enum weir_dir dir = weir_op_dir(rq->op);
@@ -226,10 +226,10 @@ static void unlink_held(struct weir_rq *rq)
 	struct weir_flow *f = &g->flow[dir];
 
 	list_unlink(&rq->link);
-	for (n = g; n; n = n->parent)
-		n->flow[dir].nr_pending--;
 	if (!--f->nr_held)
 		weir_heap_remove(&f->ready, &f->own_in_ready);
+	for (n = g; n; n = n->parent)
+		n->flow[dir].nr_pending--;
 }
 
 void weir_limits_unhold(struct weir_rq *rq, uint64_t now)

@@ -7,13 +7,13 @@
  * requests; what a parent's ceiling lets through is split among its children by weight.
  *
  * Model: each direction has a tree of flows that mirrors the group tree. A request that may not go
- * yet is held in its group's own flow. A flow is open when both its clocks (bytes and requests) have
- * come; letting a request through moves a clock on by size / rate: virtual scheduling, the exact
- * form of a token bucket (ITU-T I.371 GCRA). The remainder of each division is kept, so rates do not
- * drift. A flow that has something to offer stands either in its parent's `ready` heap, by virtual
- * time in device time / weight, or, while it is closed, in the instance's timer heap. One release
- * walks from the root to the smallest tags and charges every level of the path at once, so nothing
- * is charged that does not go.
+ * yet is held in its group's own flow. A flow is open when both its clocks (bytes and requests)
+ * have come; letting a request through moves a clock on by size / rate: virtual scheduling, the
+ * exact form of a token bucket (ITU-T I.371 GCRA). The remainder of each division is kept, so rates
+ * do not drift. A flow that has something to offer stands either in its parent's `ready` heap, by
+ * virtual time in device time / weight, or, while it is closed, in the instance's timer heap. One
+ * release walks from the root to the smallest tags and charges every level of the path at once, so
+ * nothing is charged that does not go.
  *
  * Credit: a flow that had something to offer may catch up on SLACK_NS of the host's lateness. One
  * that had nothing gets it only where one request costs it less than CREDIT_INTERVAL_NS: at 3,000
@@ -75,8 +75,8 @@ void weir_limits_hold(struct weir_rq *rq, uint64_t now);
 /* A held request leaves without passing. */
 void weir_limits_unhold(struct weir_rq *rq, uint64_t now);
 /*
- * The next request that is free to go, charged and unlinked; NULL if none is now. Its release_ns says
- * since when it was free: earlier than now if the host is late.
+ * The next request that is free to go, charged and unlinked; NULL if none is now. Its release_ns
+ * says since when it was free: earlier than now if the host is late.
  */
 struct weir_rq *weir_limits_next(struct weir *w, uint64_t now);
 /* Drain: the next held request, whatever its limits. */

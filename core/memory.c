@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Storage by cache lines: see memory.h. The byte before it tells how far into the host's it begins. */
+/* Storage by cache lines: see memory.h. The byte before it tells how far in it begins. */
 #include "core/memory.h"
 
 void *weir_alloc_lines(const struct weir_host *host, size_t bytes)

@@ -14,7 +14,7 @@ static struct weir_rare_counters *rq_rare(const struct weir_rq *rq)
 	return &rq->group->stats.rare[weir_op_dir(rq->op)];
 }
 
-/* Why the group waits, and how long its requests take: not needed for any answer, so it can be off. */
+/* Why a group waits and how long its requests take: no answer needs it, so it can be off. */
 static bool accounts(const struct weir *w)
 {
 	return weir_likely(w->cfg.accounting);

@@ -44,8 +44,9 @@ struct weir_policy {
 
 	/*
 	 * State of the instance is zeroed, its tunables are set (weir_policy_tunable()), and no group is
-	 * online yet. It may fail only at creation of an instance, never in a switch. `exit` is called with all groups offline. Both may be NULL, as
-	 * may all hooks except insert, dispatch and remove.
+	 * online yet. It may fail only at creation of an instance, never in a switch. `exit` is
+	 * called with all groups offline. Both may be NULL, as may all hooks except insert, dispatch
+	 * and remove.
 	 */
 	int (*init)(struct weir *w);
 	void (*exit)(struct weir *w);

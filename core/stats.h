@@ -17,8 +17,8 @@ struct weir_bins {
 };
 
 /*
- * One cache line, which every request touches; what they have in common with struct weir_dir_stats is
- * described there. The number inserted is the sum of what became of them.
+ * One cache line, which every request touches; what they have in common with struct weir_dir_stats
+ * is described there. The number inserted is the sum of what became of them.
  */
 struct weir_counters {
 	uint64_t completed, bytes, device_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Change of policy with requests queued. Prepare gets all the memory; commit takes everything out of
- * the old policy by forced dispatch, puts it in the order of insertion and gives it to the new one.
+ * Change of policy with requests queued. Prepare gets all the memory; commit takes everything out
+ * of the old policy by forced dispatch, puts it in the order of insertion and gives it to the new
+ * one.
  */
 #include "core/core.h"
 

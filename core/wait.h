@@ -2,18 +2,19 @@
 /*
  * Why a group waited.
  *
- * Problem: each nanosecond in which a node has a request that is inserted and not dispatched belongs
- * to exactly one of seven causes, for every node of the tree, at O(1) an event.
+ * Problem: each nanosecond in which a node has a request that is inserted and not dispatched
+ * belongs to exactly one of seven causes, for every node of the tree, at O(1) an event.
  *
  * Most causes are the same for all groups that wait: the device is full, or kept idle, or the host
  * has not asked. So the instance keeps one clock per such state, of which one runs at a time
  * (weir_wait_set()). A node copies the clocks when it becomes ready (has something queued in the
  * policy) and takes the differences when it no longer is. Two things are a node's own:
  *
- *   - all that waits is held by a ceiling: then time runs into `ceiling`, not from the clocks, until
- *     the ceiling lets go; what passes from then until the host asks is `host`;
+ *   - all that waits is held by a ceiling: then time runs into `ceiling`, not from the clocks,
+ *     until the ceiling lets go; what passes from then until the host asks is `host`;
  *   - it is on the path to the request that goes next: while the device is full, that time is
- *     `device` instead of `share` or `floor`. Only one path is next at a time.
+ *     `device` instead of `share` or `floor`. Only one path is next at a time, and its nodes are
+ *     told when that changes, or when one of them ceases to be ready.
  *
  * Example: A and B are backlogged, the device is full from 100 to 400 ns, A is next. At 400 A's
  * request goes. A: device 300. B: share 300. Both sum to the 300 ns that they were backlogged.
@@ -39,21 +40,23 @@ struct weir_wait_clocks {
 	uint64_t last_ns;
 	uint64_t clock_ns[WEIR_NR_CLOCKS];
 	struct weir_group *next; /* leaf end of the path that goes next, or NULL */
+	uint64_t next_share_ns, next_floor_ns; /* up to these clocks its time is in the nodes */
 };
 
 /*
- * The first part, 40 bytes, is all that is touched while the node stays backlogged: the end of a cache
- * line of struct weir_group. share_ns and floor_ns are what those clocks showed when the node became
- * ready, moved on by the time in which it was next, which is in device_ns. While it is next, the
- * clocks' states at its begin are taken off all three already, to be added at its end.
+ * What is touched while the node stays backlogged. share_ns and floor_ns are what those clocks
+ * showed when the node became ready, moved on by the time in which it was next, which is in
+ * device_ns.
  */
 struct weir_wait {
 	uint32_t nr_backlogged; /* own requests that wait, and backlogged children */
 	uint32_t nr_ready;	/* own requests in the policy, and ready children */
-	bool is_next;
 	uint64_t share_ns, floor_ns;
 	uint64_t device_ns; /* the sum, instead of wait_ns[WEIR_WAIT_DEVICE] */
+};
 
+/* What is touched when it begins or ceases to be so. */
+struct weir_wait_sums {
 	uint64_t backlogged_since_ns, held_since_ns;
 	uint64_t plain_ns[WEIR_NR_PLAIN_CLOCKS];
 	uint64_t backlogged_ns;
@@ -72,14 +75,14 @@ static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_stat
 	c->state = state;
 }
 
-/* A request of g begins or ceases to wait; to be in the policy. O(1), O(depth) at the first/last. */
+/* A request of g begins or ceases to wait; to be in the policy. O(1), O(depth) at first/last. */
 void weir_wait_backlog_inc(struct weir_group *g, uint64_t now);
 void weir_wait_backlog_dec(struct weir_group *g, uint64_t now);
 /* free_ns <= now: no ceiling held it from then on, only the host's not asking. */
 void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now);
 void weir_wait_ready_dec(struct weir_group *g, uint64_t now);
 
-/* g's request is the next to go. O(depth); O(1) if it was already. */
+/* g's request is the next to go. O(depth of the one before); O(1) if it was already. */
 void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g);
 /* g's storage goes. */
 void weir_wait_forget(struct weir_wait_clocks *c, struct weir_group *g);

@@ -90,6 +90,7 @@ static void insert(struct sd *d, struct sd_rq *r)
 static void complete(struct sd *d, struct sd_rq *r)
 {
 	struct sd_stream *s = r->s;
+	uint64_t think_ns = s->think_ns;
 
 	weir_complete(d->w, &r->rq, d->now);
 	d->in_device--;
@@ -100,7 +101,9 @@ static void complete(struct sd *d, struct sd_rq *r)
 	s->done_bytes += weir_rq_bytes(&r->rq);
 	s->server_ns += r->server_ns;
 	weir_hist_add(&s->latency, d->now - r->rq.insert_ns);
-	event_add(d, r, SD_INSERT, on_time(s, d->now + s->think_ns));
+	if (s->think_spread_ns)
+		think_ns += util_below(&d->seed, s->think_spread_ns);
+	event_add(d, r, SD_INSERT, on_time(s, d->now + think_ns));
 }
 
 /* ---- the device ---- */

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A device in virtual time for tests of shares, depth and latency: a pipeline of fixed length in
- * front of one server. A request passes the pipeline beside all others, and then the server one after
- * another, in order of arrival, for
+ * front of one server. A request passes the pipeline beside all others, and then the server one
+ * after another, in order of arrival, for
  *
  *	base_ns + nr_sectors x sector_ns
  *
- * So the idle latency is latency_ns + that, and the peak rate is one request per server time, reached
- * with (latency_ns / server time) + 1 in flight. Every stall_every-th request that passes the server
- * is then stuck for stall_ns more, while the others go on.
+ * So the idle latency is latency_ns + that, and the peak rate is one request per server time,
+ * reached with (latency_ns / server time) + 1 in flight. Every stall_every-th request that passes
+ * the server is then stuck for stall_ns more, while the others go on.
  *
- * Streams keep a number of requests going, each the next insertion think_ns after its completion; a
- * stream with off_ns inserts only in the first on_ns of each on_ns + off_ns. All of it is integers
- * and seeded; a run can be cut into pieces, with changes and cleared counts in between.
+ * Streams keep a number of requests going, each the next insertion think_ns, and up to
+ * think_spread_ns more, after its completion; a stream with off_ns inserts only in the first on_ns
+ * of each on_ns + off_ns. All of it is integers and seeded; a run can be cut into pieces, with
+ * changes and cleared counts in between.
  */
 #ifndef TESTS_SERIAL_DEVICE_H
 #define TESTS_SERIAL_DEVICE_H
@@ -34,7 +35,7 @@ struct sd_stream {
 	uint16_t flags;
 	uint32_t nr_sectors;
 	uint32_t outstanding;
-	uint64_t think_ns, on_ns, off_ns;
+	uint64_t think_ns, think_spread_ns, on_ns, off_ns;
 	bool sequential;
 	/* At each dispatch; may be NULL. */
 	void (*dispatched)(struct sd_stream *s, const struct weir_rq *rq);

@@ -134,9 +134,10 @@ static void distance(void **state)
 	struct util_host *h = *state;
 	struct weir_group *root = weir_root(h->w);
 
-	assert_int_equal(near, 32768); /* 16 MiB */
-	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, near), 40000);	 /* from 0 */
-	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, 2 * near + 8), 40000); /* to the sector */
+	assert_int_equal(near, 32768);					   /* 16 MiB */
+	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, near), 40000); /* from 0 */
+	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, 2 * near + 8),
+			 40000); /* to the sector */
 	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, 3 * near + 17), 160000);
 	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, 2 * near + 25), 40000); /* backwards */
 	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, near + 32), 160000);
@@ -158,7 +159,9 @@ static void by_stream(void **state)
 	assert_int_equal(price(h, root, NULL, WEIR_OP_READ, 0), 40000);
 	assert_int_equal(price(h, g, ctx, WEIR_OP_READ, far + 8), 40000);
 	/* Flushes are nowhere. */
+	assert_int_equal(price(h, g, ctx, WEIR_OP_WRITE, far), 200000);
 	assert_int_equal(price(h, g, ctx, WEIR_OP_FLUSH, 0), 700000);
+	assert_int_equal(price(h, g, ctx, WEIR_OP_WRITE, far + 8), 50000);
 	assert_int_equal(price(h, g, ctx, WEIR_OP_READ, far + 16), 40000);
 	weir_ctx_exit(ctx, h->now);
 }

@@ -168,6 +168,10 @@ static void claim_length_changes(void **state)
 	assert_int_equal(stats(h, a).active_ns, 2 * MS);
 	assert_true(stats(h, b).active_ns <= 2 * MS);
 	assert_int_equal(stats(h, root).in_use_ns, 50 * MS);
+	/* a 1/2 and, with b for 1.9 ms, 1/3; the rest is the root's own. */
+	assert_in_range(entitled(h, a), 680000, 690000);
+	assert_true(entitled(h, b) <= 640000);
+	assert_in_range(own_entitled(h, root), 48 * MS, 49500000);
 	/* Without claims, whoever is done is gone. */
 	touch(h, a);
 	h->now += 1 * MS;
@@ -357,8 +361,8 @@ static void model_interval(struct model *m, uint64_t now, uint64_t length_ns)
 		if (!weights)
 			continue;
 		if (own_is_active(m, n, now))
-			m->own[n] += (uint64_t)((unsigned __int128)gain[n] * attr->own_weight /
-						weights);
+			m->own[n] +=
+				(uint64_t)((unsigned __int128)gain[n] * attr->own_weight / weights);
 		for (c = n + 1; c < NODES; c++)
 			if (parent_of[c] == (int)n && is_active(m, c, now))
 				gain[c] = (uint64_t)((unsigned __int128)gain[n] *

@@ -156,27 +156,27 @@ static void wrapping_times(void **unused)
 /* ---- a program of 32 bits ---- */
 
 /* The same on both: everything of fixed.h that could differ, folded into one number. */
-#define DIGEST                                                                                     \
-	"static uint64_t state_ = 7;\n"                                                            \
-	"static uint64_t any_(void)\n"                                                             \
-	"{\n"                                                                                      \
-	"	uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);\n"                            \
-	"	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);\n"                               \
-	"	z ^= z >> 31;\n"                                                                   \
-	"	return z >> (z & 63);\n"                                                           \
-	"}\n"                                                                                      \
-	"uint64_t digest(void);\n"                                                                 \
-	"uint64_t digest(void)\n"                                                                  \
-	"{\n"                                                                                      \
-	"	uint64_t sum = 0;\n"                                                               \
-	"	unsigned int n;\n"                                                                 \
-	"	for (n = 0; n < 20000; n++) {\n"                                                   \
-	"		uint64_t a = any_(), b = any_(), d = any_() | 1;\n"                        \
-	"		sum = sum * 31 + weir_div64(a, d);\n"                                      \
-	"		sum = sum * 31 + weir_mul_div(a, b, d);\n"                                 \
-	"		sum = sum * 31 + weir_add_sat(a, b) + weir_log2(d);\n"                     \
-	"	}\n"                                                                               \
-	"	return sum;\n"                                                                     \
+#define DIGEST                                                    \
+	"static uint64_t state_ = 7;\n"                           \
+	"static uint64_t any_(void)\n"                            \
+	"{\n"                                                     \
+	"	uint64_t z = state_ += UINT64_C(0x9e3779b97f4a7c15);\n" \
+	"	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);\n"    \
+	"	z ^= z >> 31;\n"                                        \
+	"	return z >> (z & 63);\n"                                \
+	"}\n"                                                     \
+	"uint64_t digest(void);\n"                                \
+	"uint64_t digest(void)\n"                                 \
+	"{\n"                                                     \
+	"	uint64_t sum = 0;\n"                                    \
+	"	unsigned int n;\n"                                      \
+	"	for (n = 0; n < 20000; n++) {\n"                        \
+	"		uint64_t a = any_(), b = any_(), d = any_() | 1;\n"    \
+	"		sum = sum * 31 + weir_div64(a, d);\n"                  \
+	"		sum = sum * 31 + weir_mul_div(a, b, d);\n"             \
+	"		sum = sum * 31 + weir_add_sat(a, b) + weir_log2(d);\n" \
+	"	}\n"                                                    \
+	"	return sum;\n"                                          \
 	"}\n"
 
 static const char on_64[] = "#include <stdio.h>\n"
@@ -234,8 +234,8 @@ static void same_on_32_bits(void **unused)
 	(void)unused;
 	assert_non_null(mkdtemp(dir));
 	ran64 = run(dir, on_64, "", wide);
-	ran32 = run(dir, on_32, "-m32 -ffreestanding -nostdlib -static -fno-stack-protector -fno-pic",
-		    narrow);
+	ran32 = run(dir, on_32,
+		    "-m32 -ffreestanding -nostdlib -static -fno-stack-protector -fno-pic", narrow);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
 	if (!ran64 || !ran32)

@@ -102,8 +102,14 @@ static void bounds(void **state)
 	} rule[] = {
 		{0, 1, {1, 100, 10000}, {0, 10001, UINT32_MAX}},
 		{2, 5, {1, 1000, WEIR_UNLIMITED}, {0, 0, 0}},
-		{6, 9, {0, 1, WEIR_UNLIMITED - 1}, {WEIR_UNLIMITED, WEIR_UNLIMITED, WEIR_UNLIMITED}},
-		{10, 10, {0, 1, UINT64_C(3600000000000)}, {UINT64_C(3600000000001), UINT64_MAX, UINT64_MAX}},
+		{6,
+		 9,
+		 {0, 1, WEIR_UNLIMITED - 1},
+		 {WEIR_UNLIMITED, WEIR_UNLIMITED, WEIR_UNLIMITED}},
+		{10,
+		 10,
+		 {0, 1, UINT64_C(3600000000000)},
+		 {UINT64_C(3600000000001), UINT64_MAX, UINT64_MAX}},
 	};
 	struct util_host *h = *state;
 	struct weir_group *root = weir_root(h->w), *g = util_group(h, root, 100);
@@ -472,9 +478,11 @@ static void set_under_load(void **state)
 			 3000);
 }
 
-#define both(test)                                                                                 \
-	{#test " (noop)", test, setup_noop, teardown, NULL},                                       \
-		{#test " (weir)", test, setup_weir, teardown, NULL}
+#define both(test)                                                \
+	{#test " (noop)", test, setup_noop, teardown, NULL},      \
+	{                                                         \
+#test " (weir)", test, setup_weir, teardown, NULL \
+	}
 
 int main(void)
 {

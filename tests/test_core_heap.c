@@ -6,6 +6,7 @@
 #include "tests/util_host.h"
 
 #include "core/heap.h"
+#include "core/memory.h"
 
 #define ITEMS 300
 
@@ -188,6 +189,47 @@ static void reserve(void **state)
 		drop(f, smallest(f));
 }
 
+/* Whatever the host's alignment, storage begins with a line, is zeroed, and goes back whole. */
+static uint8_t pool[1024];
+static size_t pool_offset, pool_bytes;
+
+static void *pool_alloc(void *priv, size_t bytes)
+{
+	(void)priv;
+	memset(pool, 0xff, sizeof(pool));
+	memset(pool + pool_offset, 0, bytes);
+	pool_bytes = bytes;
+	return pool + pool_offset;
+}
+
+static void pool_free(void *priv, void *p, size_t bytes)
+{
+	(void)priv;
+	assert_ptr_equal(p, pool + pool_offset);
+	assert_int_equal(bytes, pool_bytes);
+	pool_bytes = 0;
+}
+
+static void lines(void **unused)
+{
+	const struct weir_host odd = {.alloc = pool_alloc, .free = pool_free};
+	uint8_t *p;
+	size_t i;
+
+	(void)unused;
+	for (pool_offset = 0; pool_offset < 130; pool_offset++) {
+		p = weir_alloc_lines(&odd, 200);
+		assert_int_equal((uintptr_t)p % WEIR_LINE_BYTES, 0);
+		assert_true(p >= pool + pool_offset && p + 200 <= pool + pool_offset + pool_bytes);
+		for (i = 0; i < 200; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xee, 200);
+		weir_free_lines(&odd, p, 200);
+		assert_int_equal(pool_bytes, 0);
+	}
+	weir_free_lines(&odd, NULL, 200);
+}
+
 /* Room for one beside its owner; it moves out when there are more. */
 static void room_for_one(void **state)
 {
@@ -213,6 +255,7 @@ static void room_for_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines),
 		cmocka_unit_test_setup_teardown(room_for_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_equal_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_equal_keys, setup, teardown),

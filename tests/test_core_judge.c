@@ -34,7 +34,8 @@ static void set_goal(struct util_host *h, struct weir_group *g, struct goal goal
 	struct weir_group_attr attr;
 
 	weir_group_get(g, &attr);
-	attr.low = (struct weir_rates){.bps = {goal.rbps, goal.wbps}, .iops = {goal.riops, goal.wiops}};
+	attr.low = (struct weir_rates){.bps = {goal.rbps, goal.wbps},
+				       .iops = {goal.riops, goal.wiops}};
 	attr.latency_target_ns = goal.latency_ns;
 	assert_int_equal(weir_group_set(g, &attr, h->now), 0);
 }
@@ -70,7 +71,8 @@ static struct weir_group_stats stats(struct util_host *h, struct weir_group *g)
 static void floor_met(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group *g = group(h, weir_root(h->w), (struct goal){.rbps = 10000000, .riops = 100});
+	struct weir_group *g = group(h, weir_root(h->w),
+				     (struct goal){.rbps = 10000000, .riops = 100});
 	struct weir_group_stats s;
 	unsigned int n;
 
@@ -90,7 +92,8 @@ static void floor_met(void **state)
 static void deficit_is_split(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group *g = group(h, weir_root(h->w), (struct goal){.rbps = 9000000, .wiops = 90});
+	struct weir_group *g = group(h, weir_root(h->w),
+				     (struct goal){.rbps = 9000000, .wiops = 90});
 	struct weir_group_stats s;
 	uint32_t a;
 
@@ -137,7 +140,8 @@ static void windows(void **state)
 static void merged_requests_count(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group *g = group(h, weir_root(h->w), (struct goal){.riops = 100, .rbps = 1000000});
+	struct weir_group *g = group(h, weir_root(h->w),
+				     (struct goal){.riops = 100, .rbps = 1000000});
 	struct weir_group_stats s;
 	struct weir_rq *into, *bio;
 	uint32_t a, n;
@@ -267,8 +271,8 @@ static void changes(void **state)
 static void reset(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group *g =
-		group(h, weir_root(h->w), (struct goal){.riops = 1000, .latency_ns = 1});
+	struct weir_group *g = group(h, weir_root(h->w),
+				     (struct goal){.riops = 1000, .latency_ns = 1});
 	struct weir_group_stats s;
 
 	serve(h, g, WEIR_OP_READ, 8, 0, 100 * MS);

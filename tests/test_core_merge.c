@@ -7,8 +7,6 @@
 
 #include "core/core.h"
 
-#define MS UINT64_C(1000000)
-
 static struct util_host host;
 
 static int setup_policy(void **state, const struct weir_policy *policy)
@@ -64,7 +62,8 @@ static struct weir_dir_stats stats(struct util_host *h, struct weir_group *g, en
 static void back_by_hint_and_hash(void **state)
 {
 	struct util_host *h = *state;
-	uint32_t a = util_insert(h, WEIR_OP_READ, 1000, 8), b = util_insert(h, WEIR_OP_READ, 2000, 8);
+	uint32_t a = util_insert(h, WEIR_OP_READ, 1000, 8),
+		 b = util_insert(h, WEIR_OP_READ, 2000, 8);
 	struct weir_rq *into;
 
 	assert_int_equal(find_at(h, 2008, &into), WEIR_MERGE_BACK); /* the last that came */
@@ -200,11 +199,9 @@ static void kept_apart(void **state)
 			break;
 		}
 		weir_insert(h->w, rq, WEIR_TAIL, h->now);
-		assert_int_equal(find(h, &bio, &into),
-				 what ? WEIR_MERGE_NONE : WEIR_MERGE_BACK);
+		assert_int_equal(find(h, &bio, &into), what ? WEIR_MERGE_NONE : WEIR_MERGE_BACK);
 		bio.sector = 992;
-		assert_int_equal(find(h, &bio, &into),
-				 what ? WEIR_MERGE_NONE : WEIR_MERGE_FRONT);
+		assert_int_equal(find(h, &bio, &into), what ? WEIR_MERGE_NONE : WEIR_MERGE_FRONT);
 		util_expect(h, (uint32_t)(rq - h->rq));
 	}
 	/* Equal in all of it, they do. */
@@ -361,115 +358,6 @@ static void join_below(void **state)
 	assert_null(weir_merge_bio(h->w, &h->rq[high], bio, WEIR_MERGE_FRONT, h->now));
 }
 
-/* ---- with ceilings ---- */
-
-static struct weir_group *limited(struct util_host *h, uint64_t bps, uint64_t iops)
-{
-	struct weir_group_attr attr;
-	struct weir_group *g;
-
-	weir_group_attr_init(&attr);
-	attr.max.bps[WEIR_READ] = bps;
-	attr.max.iops[WEIR_READ] = iops;
-	g = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
-	assert_non_null(g);
-	return g;
-}
-
-static struct weir_rq *merge_as(struct util_host *h, struct weir_group *g, uint64_t sector)
-{
-	struct weir_rq *bio = util_bio(h, WEIR_OP_READ, sector, 8), *into, *then;
-	enum weir_merge kind;
-
-	bio->group = g;
-	kind = find(h, bio, &into);
-	if (kind == WEIR_MERGE_NONE)
-		return NULL;
-	then = weir_merge_bio(h->w, into, bio, kind, h->now);
-	assert_null(then);
-	return into;
-}
-
-/* Into a held request: it is charged for all when it goes, in requests and in bytes. */
-static void into_held(void **state)
-{
-	struct util_host *h = *state;
-	struct weir_group *g = limited(h, WEIR_UNLIMITED, 10);
-	uint64_t start = h->now;
-	struct weir_next next;
-	uint32_t held, last, n;
-
-	util_expect(h, util_insert_as(h, g, NULL, WEIR_OP_READ, 0, 8));
-	held = util_insert_as(h, g, NULL, WEIR_OP_READ, 1000, 8);
-	for (n = 0; n < 3; n++)
-		assert_ptr_equal(merge_as(h, g, 1008 + 8 * n), &h->rq[held]);
-	assert_int_equal(h->rq[held].state, WEIR_RQ_HELD);
-	last = util_insert_as(h, g, NULL, WEIR_OP_READ, 5000, 8);
-	h->now = start + 100 * MS;
-	util_expect(h, held);
-	assert_null(weir_dispatch(h->w, h->now, &next));
-	assert_int_equal(next.at_ns, start + 500 * MS); /* 4 of them */
-	h->now = next.at_ns;
-	util_expect(h, last);
-	assert_int_equal(stats(h, g, WEIR_READ).merged, 3);
-}
-
-/* Two held ones become one; the one absorbed leaves the limits stage uncharged. */
-static void held_neighbours(void **state)
-{
-	struct util_host *h = *state;
-	struct weir_group *g = limited(h, 40960, WEIR_UNLIMITED);
-	uint64_t start = h->now;
-	struct weir_rq *into, *then, *bio;
-	uint32_t low, high;
-
-	util_expect(h, util_insert_as(h, g, NULL, WEIR_OP_READ, 0, 8)); /* 100 ms */
-	low = util_insert_as(h, g, NULL, WEIR_OP_READ, 1000, 8);
-	high = util_insert_as(h, g, NULL, WEIR_OP_READ, 1016, 8);
-	bio = util_bio(h, WEIR_OP_READ, 1008, 8);
-	bio->group = g;
-	assert_int_equal(find(h, bio, &into), WEIR_MERGE_FRONT);
-	assert_ptr_equal(into, &h->rq[high]);
-	then = weir_merge_bio(h->w, into, bio, WEIR_MERGE_FRONT, h->now);
-	assert_ptr_equal(then, &h->rq[low]);
-	weir_merge_rq(h->w, then, into, h->now);
-	assert_int_equal(h->rq[high].state, WEIR_RQ_NEW);
-	assert_int_equal(weir_nr_waiting(h->w), 1);
-	h->now = start + 100 * MS - 1;
-	util_expect(h, UTIL_NONE);
-	h->now += 1;
-	util_expect(h, low);
-	/* 12 KiB went: 300 ms. */
-	low = util_insert_as(h, g, NULL, WEIR_OP_READ, 9000, 8);
-	h->now = start + 400 * MS - 1;
-	util_expect(h, UTIL_NONE);
-	h->now += 1;
-	util_expect(h, low);
-}
-
-/* Into one that has passed: charged at once, and only while the group is not held. */
-static void into_passed(void **state)
-{
-	struct util_host *h = *state;
-	struct weir_group *g = limited(h, WEIR_UNLIMITED, 100000), *slow = limited(h, 1, 10);
-	uint64_t start = h->now;
-	uint32_t a, n;
-
-	a = util_insert_as(h, g, NULL, WEIR_OP_READ, 1000, 8);
-	assert_int_equal(h->rq[a].state, WEIR_RQ_QUEUED);
-	for (n = 0; n < 100; n++)
-		assert_ptr_equal(merge_as(h, g, 1008 + 8 * n), &h->rq[a]);
-	assert_int_equal(h->rq[a].nr_merged, 100);
-	util_expect(h, a);
-	/* 101 went at once: 1.01 ms of the rate, 4 ms of which may come early. */
-	assert_int_equal(g->flow[WEIR_READ].ios.next_ns, start - 4 * MS + 1010000);
-	/* Closed, though nothing is held: no more may join what has passed. */
-	n = util_insert_as(h, slow, NULL, WEIR_OP_READ, 1000, 8);
-	assert_int_equal(h->rq[n].state, WEIR_RQ_QUEUED);
-	assert_null(merge_as(h, slow, 1008));
-	util_expect(h, n);
-}
-
 /* ---- at random: a valid candidate at the back is always found, and nothing invalid ever ---- */
 
 static bool valid(const struct weir_rq *rq, const struct weir_rq *bio, uint32_t max)
@@ -489,9 +377,9 @@ static void at_random(void **state)
 	h->cfg.max_sectors = 64;
 	assert_int_equal(weir_reconfigure(h->w, &h->cfg, h->now), 0);
 	for (step = 0; step < 4000; step++) {
-		struct weir_rq *bio = util_bio(h, util_below(&seed, 2) ? WEIR_OP_READ : WEIR_OP_WRITE,
-					       util_below(&seed, 400) * 8,
-					       8 * (1 + (uint32_t)util_below(&seed, 2)));
+		struct weir_rq *bio = util_bio(
+			h, util_below(&seed, 2) ? WEIR_OP_READ : WEIR_OP_WRITE,
+			util_below(&seed, 400) * 8, 8 * (1 + (uint32_t)util_below(&seed, 2)));
 		struct weir_rq *into, *then;
 		enum weir_merge kind;
 		bool back = false;
@@ -546,9 +434,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(countable, setup, teardown),
 		cmocka_unit_test_setup_teardown(join_neighbours, setup_deadline, teardown),
 		cmocka_unit_test_setup_teardown(join_below, setup_deadline, teardown),
-		cmocka_unit_test_setup_teardown(into_held, setup, teardown),
-		cmocka_unit_test_setup_teardown(held_neighbours, setup, teardown),
-		cmocka_unit_test_setup_teardown(into_passed, setup, teardown),
 		cmocka_unit_test_setup_teardown(at_random, setup, teardown),
 		{"at_random (deadline)", at_random, setup_deadline, teardown, NULL},
 	};

@@ -108,7 +108,8 @@ static void percentiles(void **unused)
 	assert_int_equal(weir_hist_percentile_ns(&h, 899999), 10240);
 	assert_int_equal(weir_hist_percentile_ns(&h, 900000), 106496); /* the 901st */
 	assert_int_equal(weir_hist_percentile_ns(&h, 989999), 106496);
-	assert_int_equal(weir_hist_percentile_ns(&h, 990000), 1000000); /* no more than the largest */
+	assert_int_equal(weir_hist_percentile_ns(&h, 990000),
+			 1000000); /* no more than the largest */
 	assert_int_equal(weir_hist_percentile_ns(&h, 1000000), 1000000);
 }
 
@@ -144,8 +145,8 @@ static struct weir_group_stats read_stats(struct util_host *h, struct weir_group
 	for (i = 0; i < WEIR_NR_DIRS; i++) {
 		const struct weir_dir_stats *d = &s.dir[i];
 
-		assert_int_equal(d->inserted, d->completed + d->merged + d->removed + d->waiting +
-						      d->in_flight);
+		assert_int_equal(d->inserted,
+				 d->completed + d->merged + d->removed + d->waiting + d->in_flight);
 	}
 	for (i = 0; i < WEIR_NR_WAITS; i++)
 		waits_ns += s.wait_ns[i];
@@ -294,7 +295,8 @@ static void reset(void **state)
 	assert_int_equal(s.backlogged_ns, 4000);
 	assert_int_equal(s.active_ns, 4000);
 	assert_int_equal(s.in_use_ns, 4000);
-	assert_int_equal(read_stats(h, g, false).entitled_ns, 3000); /* 300 : 100 of the root's own */
+	assert_int_equal(read_stats(h, g, false).entitled_ns,
+			 3000); /* 300 : 100 of the root's own */
 	/* Requeued after the reset: its charge was forgotten, and nothing goes below 0. */
 	weir_requeue(h->w, &h->rq[a], WEIR_REQUEUE_INSERT, h->now);
 	assert_int_equal(read_stats(h, g, true).dir[WEIR_READ].device_ns, 0);

@@ -188,8 +188,9 @@ static void order_is_kept(void **state)
 		switch_to(h, from);
 		crowd_come(h, &c);
 		for (n = 0; n < 100; n++) {
-			struct weir_rq *rq = util_bio(h, util_below(&seed, 2) ? WEIR_OP_READ : WEIR_OP_WRITE,
-						      util_below(&seed, 1 << 20) * 8, 8);
+			struct weir_rq *rq =
+				util_bio(h, util_below(&seed, 2) ? WEIR_OP_READ : WEIR_OP_WRITE,
+					 util_below(&seed, 1 << 20) * 8, 8);
 
 			rq->group = c.g[util_below(&seed, 3)];
 			weir_insert(h->w, rq, util_below(&seed, 8) ? WEIR_TAIL : WEIR_HEAD, h->now);
@@ -199,6 +200,98 @@ static void order_is_kept(void **state)
 			util_expect(h, first + n);
 		crowd_go(h, &c);
 	}
+}
+
+/* ---- a policy that counts what it is told of ---- */
+
+static uint32_t nr_completed, nr_given_back;
+
+static void counting_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	struct weir_list *fifo = weir_policy_data(w);
+
+	(void)where;
+	list_push_back(fifo, &rq->link);
+}
+
+static int counting_init(struct weir *w)
+{
+	list_init(weir_policy_data(w));
+	return 0;
+}
+
+static void counting_remove(struct weir *w, struct weir_rq *rq)
+{
+	(void)w;
+	list_unlink(&rq->link);
+}
+
+static struct weir_rq *counting_dispatch(struct weir *w, bool force, struct weir_verdict *v)
+{
+	struct weir_list *fifo = weir_policy_data(w);
+	struct weir_rq *rq;
+
+	(void)force, (void)v;
+	if (list_is_empty(fifo))
+		return NULL;
+	rq = list_first(fifo, struct weir_rq, link);
+	list_unlink(&rq->link);
+	return rq;
+}
+
+static void counting_complete(struct weir *w, struct weir_rq *rq)
+{
+	(void)w, (void)rq;
+	nr_completed++;
+}
+
+static void counting_undispatch(struct weir *w, struct weir_rq *rq)
+{
+	(void)w, (void)rq;
+	nr_given_back++;
+}
+
+static const struct weir_policy counting = {
+	.info = {.name = "counting", .help = "counts"},
+	.instance_size = sizeof(struct weir_list),
+	.init = counting_init,
+	.insert = counting_insert,
+	.dispatch = counting_dispatch,
+	.remove = counting_remove,
+	.complete = counting_complete,
+	.undispatch = counting_undispatch,
+};
+
+/* What another policy sent is none of this one's business when it comes back. */
+static void not_mine(void **state)
+{
+	struct util_host *h = *state;
+	uint32_t n, first = h->nr_rqs;
+
+	nr_completed = 0;
+	nr_given_back = 0;
+	for (n = 0; n < 6; n++)
+		util_insert(h, WEIR_OP_READ, n * 1000, 8);
+	assert_int_equal(util_dispatch(h), first);
+	assert_int_equal(util_dispatch(h), first + 1);
+	switch_to(h, &counting);
+	util_complete(h, first);
+	weir_requeue(h->w, &h->rq[first + 1], WEIR_REQUEUE_INSERT, h->now);
+	assert_int_equal(nr_completed + nr_given_back, 0);
+	assert_int_equal(util_dispatch(h), first + 2);
+	assert_int_equal(util_dispatch(h), first + 3);
+	weir_requeue(h->w, &h->rq[first + 2], WEIR_REQUEUE_INSERT, h->now);
+	util_complete(h, first + 3);
+	assert_int_equal(nr_completed, 1);
+	assert_int_equal(nr_given_back, 1);
+	/* To itself it is another one as well. */
+	assert_int_equal(util_dispatch(h), first + 4);
+	nr_given_back = 0;
+	switch_to(h, &counting);
+	assert_int_equal(nr_given_back, 3); /* the three that waited, taken out of it */
+	util_complete(h, first + 4);
+	assert_int_equal(nr_completed, 1);
+	switch_to(h, &weir_policy_noop);
 }
 
 /* Merge look-ups still know the requests. */
@@ -338,6 +431,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_pairs, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(not_mine, setup, teardown),
 		cmocka_unit_test_setup_teardown(merging_goes_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(between_prepare_and_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancel, setup, teardown),

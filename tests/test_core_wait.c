@@ -1,110 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * core/wait.c: every backlogged nanosecond belongs to one of seven causes. Scripted scenes in which
- * each cause is worth an exact time, with a policy that stalls as it is told; and random scenes
- * against a model that adds up every interval for every node.
+ * each cause is worth an exact time, with a policy that stalls as it is told.
  */
-#include "tests/util_host.h"
-
-#include "core/core.h"
-#include "core/spi.h"
+#include "tests/stall_policy.h"
 
 static struct util_host host;
-
-/* ---- a policy that does what the test says: a queue, and a reason not to serve it ---- */
-
-struct toy_queue {
-	struct weir_list fifo;
-};
-
-static struct {
-	enum weir_stall why; /* NONE: serve */
-	struct weir_group *next;
-	uint64_t at_ns;
-} order;
-
-static int toy_init(struct weir *w)
-{
-	struct toy_queue *q = weir_policy_data(w);
-
-	list_init(&q->fifo);
-	return 0;
-}
-
-static void toy_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
-{
-	struct toy_queue *q = weir_policy_data(w);
-
-	if (where == WEIR_HEAD)
-		list_push_front(&q->fifo, &rq->link);
-	else
-		list_push_back(&q->fifo, &rq->link);
-}
-
-static void toy_remove(struct weir *w, struct weir_rq *rq)
-{
-	(void)w;
-	list_unlink(&rq->link);
-}
-
-static struct weir_rq *toy_dispatch(struct weir *w, bool force, struct weir_verdict *v)
-{
-	struct toy_queue *q = weir_policy_data(w);
-	struct weir_rq *rq;
-
-	if (list_is_empty(&q->fifo))
-		return NULL;
-	if (!force && order.why != WEIR_STALL_NONE) {
-		v->why = order.why;
-		v->next = order.next;
-		v->at_ns = order.at_ns;
-		return NULL;
-	}
-	rq = list_first(&q->fifo, struct weir_rq, link);
-	list_unlink(&rq->link);
-	return rq;
-}
-
-static struct weir_group *toy_next_group(struct weir *w)
-{
-	struct toy_queue *q = weir_policy_data(w);
-
-	if (list_is_empty(&q->fifo))
-		return NULL;
-	return list_first(&q->fifo, struct weir_rq, link)->group;
-}
-
-static const struct weir_policy toy = {
-	.info = {.name = "toy", .help = "does what it is told"},
-	.instance_size = sizeof(struct toy_queue),
-	.init = toy_init,
-	.insert = toy_insert,
-	.dispatch = toy_dispatch,
-	.remove = toy_remove,
-	.next_group = toy_next_group,
-};
-
-static void obey(enum weir_stall why, struct weir_group *next)
-{
-	order.why = why;
-	order.next = next;
-	order.at_ns = WEIR_NEVER;
-}
 
 /* ---- fixture ---- */
 
 static int setup(void **state)
 {
 	util_host_init(&host);
-	util_host_start(&host, &toy, NULL);
-	obey(WEIR_STALL_NONE, NULL);
+	util_host_start(&host, &stall_policy, NULL);
+	stall_obey(WEIR_STALL_NONE, NULL);
 	*state = &host;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	obey(WEIR_STALL_NONE, NULL);
+	stall_obey(WEIR_STALL_NONE, NULL);
 	util_host_stop(*state);
 	return 0;
 }
@@ -146,7 +62,7 @@ static void expect_waits_at(struct util_host *h, struct weir_group *g,
 }
 
 /* ceiling, latency, floor, idle, device, share, host */
-#define expect_waits(h, g, ...)                                                                    \
+#define expect_waits(h, g, ...) \
 	expect_waits_at(h, g, (const uint64_t[WEIR_NR_WAITS]){__VA_ARGS__}, __LINE__)
 
 static void set_depth(struct util_host *h, uint32_t depth)
@@ -257,7 +173,7 @@ static void ceiling_comes_first(void **state)
 	util_expect(h, insert(h, g));
 	insert(h, g);
 	insert(h, other);
-	obey(WEIR_STALL_IDLE, NULL);
+	stall_obey(WEIR_STALL_IDLE, NULL);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now = start + 100000000;
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
@@ -274,19 +190,19 @@ static void latency_floor_and_idle(void **state)
 
 	insert(h, a);
 	insert(h, b);
-	obey(WEIR_STALL_LATENCY, a); /* for all, the next included */
+	stall_obey(WEIR_STALL_LATENCY, a); /* for all, the next included */
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 10;
-	obey(WEIR_STALL_FLOOR, b); /* a waits for b's floor; b for the device */
+	stall_obey(WEIR_STALL_FLOOR, b); /* a waits for b's floor; b for the device */
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 200;
-	obey(WEIR_STALL_IDLE, NULL);
+	stall_obey(WEIR_STALL_IDLE, NULL);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 3000;
-	obey(WEIR_STALL_DEPTH, a);
+	stall_obey(WEIR_STALL_DEPTH, a);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 40000;
-	obey(WEIR_STALL_DEPTH, NULL); /* whose turn it would be is not known */
+	stall_obey(WEIR_STALL_DEPTH, NULL); /* whose turn it would be is not known */
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 500000;
 	expect_waits(h, a, 0, 10, 200, 3000, 40000, 500000, 0);
@@ -303,14 +219,14 @@ static void idle_lasts_until_asked(void **state)
 
 	assert_int_equal(util_dispatch(h), a);
 	insert(h, root);
-	obey(WEIR_STALL_IDLE, NULL);
+	stall_obey(WEIR_STALL_IDLE, NULL);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 5;
 	util_complete(h, a);
 	h->now += 6;
 	insert(h, root);
 	h->now += 7;
-	obey(WEIR_STALL_NONE, NULL);
+	stall_obey(WEIR_STALL_NONE, NULL);
 	util_expect(h, 1);
 	h->now += 8;
 	util_expect(h, 2);
@@ -381,8 +297,6 @@ static void next_is_a_path(void **state)
 	expect_waits(h, a, 0, 0, 0, 0, 1000, 4, 0);
 }
 
-/* ---- resets, and everything at random ---- */
-
 static void reset_in_the_middle(void **state)
 {
 	struct util_host *h = *state;
@@ -394,7 +308,7 @@ static void reset_in_the_middle(void **state)
 	insert(h, c);
 	insert(h, a);
 	insert(h, b);
-	obey(WEIR_STALL_DEPTH, a);
+	stall_obey(WEIR_STALL_DEPTH, a);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
 	h->now += 100;
 	weir_stats_reset(h->w, h->now);
@@ -403,174 +317,6 @@ static void reset_in_the_middle(void **state)
 	expect_waits(h, a, 0, 0, 0, 0, 20, 0, 0);
 	expect_waits(h, b, 0, 0, 0, 0, 0, 20, 0);
 	expect_waits(h, c, 20, 0, 0, 0, 0, 0, 0);
-}
-
-#define NODES 9
-
-static const int parent_of[NODES] = {-1, 0, 0, 1, 1, 3, 2, 2, 5};
-
-struct model {
-	struct weir_group *g[NODES];
-	uint64_t wait_ns[NODES][WEIR_NR_WAITS], backlogged_ns[NODES];
-	enum weir_wait_state state;
-	struct weir_group *next;
-};
-
-static bool is_below(const struct weir_group *g, const struct weir_group *top)
-{
-	for (; g; g = g->parent)
-		if (g == top)
-			return true;
-	return false;
-}
-
-/* What one interval is for a node, from the requests' states alone. */
-static void model_interval(struct model *m, const struct util_host *h, uint64_t length_ns)
-{
-	static const enum weir_wait_cause cause[WEIR_NR_CLOCKS] = {
-		[WEIR_CLOCK_HOST] = WEIR_WAIT_HOST,	  [WEIR_CLOCK_IDLE] = WEIR_WAIT_IDLE,
-		[WEIR_CLOCK_LATENCY] = WEIR_WAIT_LATENCY, [WEIR_CLOCK_SHARE] = WEIR_WAIT_SHARE,
-		[WEIR_CLOCK_FLOOR] = WEIR_WAIT_FLOOR,
-	};
-	uint32_t n, i;
-
-	for (n = 0; n < NODES; n++) {
-		bool held = false, queued = false;
-		enum weir_wait_cause why = cause[m->state];
-
-		for (i = 0; i < h->nr_rqs; i++) {
-			if (!is_below(h->rq[i].group, m->g[n]))
-				continue;
-			held |= h->rq[i].state == WEIR_RQ_HELD;
-			queued |= h->rq[i].state == WEIR_RQ_QUEUED;
-		}
-		if (!held && !queued)
-			continue;
-		if (!queued)
-			why = WEIR_WAIT_CEILING;
-		else if ((m->state == WEIR_CLOCK_SHARE || m->state == WEIR_CLOCK_FLOOR) &&
-			 is_below(m->next, m->g[n]))
-			why = WEIR_WAIT_DEVICE;
-		m->wait_ns[n][why] += length_ns;
-		m->backlogged_ns[n] += length_ns;
-	}
-}
-
-/* As every host does after every event: asks until there is nothing more. */
-static uint64_t ask(struct model *m, struct util_host *h)
-{
-	static const enum weir_wait_state clock[] = {
-		[WEIR_STALL_NONE] = WEIR_CLOCK_HOST,	   [WEIR_STALL_DEPTH] = WEIR_CLOCK_SHARE,
-		[WEIR_STALL_LATENCY] = WEIR_CLOCK_LATENCY, [WEIR_STALL_FLOOR] = WEIR_CLOCK_FLOOR,
-		[WEIR_STALL_IDLE] = WEIR_CLOCK_IDLE,
-	};
-	struct weir_next next;
-
-	while (weir_dispatch(h->w, h->now, &next))
-		;
-	if (weir_nr_in_flight(h->w) >= h->cfg.device_depth) {
-		m->state = WEIR_CLOCK_SHARE;
-		m->next = toy_next_group(h->w);
-	} else if (order.why != WEIR_STALL_NONE && h->w->nr_queued) {
-		m->state = clock[order.why];
-		m->next = order.next;
-	} else {
-		m->state = WEIR_CLOCK_HOST;
-	}
-	return next.at_ns;
-}
-
-static void random_event(struct model *m, struct util_host *h, uint64_t *seed)
-{
-	uint32_t i, what = (uint32_t)util_below(seed, 8);
-
-	if (what < 3) {
-		insert(h, m->g[util_below(seed, NODES)]);
-		return;
-	}
-	if (what == 3) {
-		struct weir_rq *rq;
-
-		obey((enum weir_stall)util_below(seed, 5), NULL);
-		/* Whose turn: somebody's who has one queued. */
-		rq = &h->rq[util_below(seed, h->nr_rqs)];
-		if (rq->state == WEIR_RQ_QUEUED)
-			order.next = rq->group;
-		if (order.why != WEIR_STALL_IDLE && !order.next)
-			obey(WEIR_STALL_NONE, NULL);
-		return;
-	}
-	for (i = (uint32_t)util_below(seed, h->nr_rqs); i < h->nr_rqs; i++) {
-		if (what < 6 && h->rq[i].state == WEIR_RQ_DISPATCHED) {
-			util_complete(h, i);
-			return;
-		}
-		if (what == 6 && (h->rq[i].state == WEIR_RQ_QUEUED || h->rq[i].state == WEIR_RQ_HELD)) {
-			assert_int_equal(weir_remove(h->w, &h->rq[i], h->now), 0);
-			return;
-		}
-		if (what == 7 && h->rq[i].state == WEIR_RQ_DISPATCHED) {
-			weir_requeue(h->w, &h->rq[i], WEIR_REQUEUE_INSERT, h->now);
-			return;
-		}
-	}
-}
-
-static void compare(struct model *m, struct util_host *h)
-{
-	struct weir_group_stats s;
-	uint32_t n, i;
-
-	for (n = 0; n < NODES; n++) {
-		weir_group_read_stats(m->g[n], h->now, &s);
-		assert_int_equal(s.backlogged_ns, m->backlogged_ns[n]);
-		for (i = 0; i < WEIR_NR_WAITS; i++)
-			assert_int_equal(s.wait_ns[i], m->wait_ns[n][i]);
-	}
-}
-
-/* The group that the test calls next may lose its request: then what it would be next for is gone. */
-static void drop_stale_next(void)
-{
-	if (order.next && !order.next->stats.dir[WEIR_READ].waiting)
-		obey(WEIR_STALL_NONE, NULL);
-}
-
-static void at_random(void **state)
-{
-	static struct model m;
-	struct util_host *h = *state;
-	uint64_t seed = 11, at_ns = WEIR_NEVER, end_ns;
-	uint32_t n, step;
-
-	memset(&m, 0, sizeof(m));
-	set_depth(h, 3);
-	for (n = 0; n < NODES; n++)
-		m.g[n] = n ? util_group(h, m.g[parent_of[n]], 100) : weir_root(h->w);
-	for (n = 0; n < NODES; n += 3) {
-		struct weir_group_attr attr = m.g[n]->attr;
-
-		attr.max.iops[WEIR_READ] = 2000000 + n * 1000000;
-		assert_int_equal(weir_group_set(m.g[n], &attr, h->now), 0);
-	}
-	insert(h, m.g[0]);
-	for (step = 0; step < 3500; step++) {
-		/* Time goes on, with a stop wherever the instance wants to be asked. */
-		end_ns = h->now + util_below(&seed, 1500);
-		while (h->now < end_ns) {
-			uint64_t to_ns = at_ns < end_ns ? at_ns : end_ns;
-
-			model_interval(&m, h, to_ns - h->now);
-			h->now = to_ns;
-			at_ns = ask(&m, h);
-		}
-		random_event(&m, h, &seed);
-		drop_stale_next();
-		at_ns = ask(&m, h);
-		if (step % 50 == 0)
-			compare(&m, h);
-	}
-	compare(&m, h);
 }
 
 int main(void)
@@ -586,7 +332,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(worked_example, setup, teardown),
 		cmocka_unit_test_setup_teardown(next_is_a_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(reset_in_the_middle, setup, teardown),
-		cmocka_unit_test_setup_teardown(at_random, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy/weir/depth.c and probe.c: how much is in flight, exactly at a fixed window; stuck requests;
- * and the search for the smallest window of peak rate, from below, from above, and after a change.
+ * policy/weir/depth.c and probe.c: how much is in flight, exactly at a fixed window; stuck
+ * requests; and the search for the smallest window of peak rate, from below, from above, and after
+ * a change.
  */
 #include "tests/serial_device.h"
 
@@ -91,8 +92,8 @@ static void counts_in_device_time(void **state)
 }
 
 /*
- * Large requests: the next goes a window before the previous one is done, by the model, not after it.
- * 128 KiB at 1 GB/s are 10 us + 126.976.
+ * Large requests: the next goes a window before the previous one is done, by the model, not after
+ * it. 128 KiB at 1 GB/s are 10 us + 126.976.
  */
 static void large_requests_by_time(void **state)
 {
@@ -235,7 +236,8 @@ static void slow_is_not_stuck(void **state)
 
 /* ---- learning ---- */
 
-static void learn_from(struct sd *d, uint64_t knee_ns, uint64_t busy_min_ppm, uint32_t in_device_max)
+static void learn_from(struct sd *d, uint64_t knee_ns, uint64_t busy_min_ppm,
+		       uint32_t in_device_max)
 {
 	uint32_t n;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy/weir/leaf.c: the order of one group's own requests. Head insertions, sync before async, and
- * the two ways in which waiting of async requests is bounded; and how large requests may grow while
- * somebody has a floor or a target.
+ * policy/weir/leaf.c: the order of one group's own requests. Head insertions, sync before async,
+ * and the two ways in which waiting of async requests is bounded; and how large requests may grow
+ * while somebody has a floor or a target.
  */
 #include "tests/util_host.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * policy/weir/shares.c: device time by weight, on a modelled device: exact ratios, trees with requests
- * at inner nodes, groups that come, go, and change, and the claim of who is empty for a moment.
+ * policy/weir/shares.c: device time by weight, on a modelled device: exact ratios, trees with
+ * requests at inner nodes, groups that come, go, and change, and the claim of who is empty for a
+ * moment.
  */
 #include "tests/serial_device.h"
 
@@ -113,11 +114,11 @@ static void tree(void **state)
 	root = weir_root(d->w);
 	p = sd_group(d, root, 300);
 	q = sd_group(d, root, 100);
-	s[0] = sd_load(d, root, 16);		       /* 100 of 500 */
-	s[1] = sd_load(d, p, 16);		       /* 3/5 x 100/400 */
-	s[2] = sd_load(d, sd_group(d, p, 50), 16);     /* 3/5 x 50/400 */
-	s[3] = sd_load(d, sd_group(d, p, 250), 16);    /* 3/5 x 250/400 */
-	s[4] = sd_load(d, q, 16);		       /* 1/5 x 100/300 */
+	s[0] = sd_load(d, root, 16);				    /* 100 of 500 */
+	s[1] = sd_load(d, p, 16);				    /* 3/5 x 100/400 */
+	s[2] = sd_load(d, sd_group(d, p, 50), 16);		    /* 3/5 x 50/400 */
+	s[3] = sd_load(d, sd_group(d, p, 250), 16);		    /* 3/5 x 250/400 */
+	s[4] = sd_load(d, q, 16);				    /* 1/5 x 100/300 */
 	s[5] = sd_load(d, sd_group(d, sd_group(d, q, 200), 7), 16); /* 1/5 x 200/300, two deep */
 	sd_run(d, SD_S / 2);
 	sd_clear(d);
@@ -189,7 +190,8 @@ static void come_and_go(void **state)
 	}
 	assert_true(a->done > 8000);
 	assert_in_range(b->server_ns * 1000 / a->server_ns, 1990, 2010);
-	assert_in_range(c->server_ns * 1000 / a->server_ns, 2500, 4020); /* p shares with half of them */
+	assert_in_range(c->server_ns * 1000 / a->server_ns, 2500,
+			4020); /* p shares with half of them */
 }
 
 /* A new weight is in force at the next dispatch: no debt at the old one is left standing. */
@@ -220,6 +222,26 @@ static void weights_change(void **state)
 	}
 }
 
+/* From the lowest weight to the highest: one request at the old one would be a debt of 200 ms. */
+static void debt_is_converted(void **state)
+{
+	struct sd *d = *state;
+	struct weir_group *g;
+	struct sd_stream *a, *b;
+
+	start(d);
+	g = sd_group(d, weir_root(d->w), 1);
+	a = sd_load(d, g, 32);
+	b = sd_load(d, sd_group(d, weir_root(d->w), 10000), 32);
+	while (!a->done || b->done < 5000)
+		sd_run(d, SD_MS);
+	set_weights(d, g, 10000, 100);
+	sd_run(d, 500 * SD_US);
+	sd_clear(d);
+	sd_run(d, 20 * SD_MS);
+	assert_in_range(a->done, b->done - 3, b->done + 3);
+}
+
 /* ---- claims ---- */
 
 /* One block at a time, with some 200 us of thinking, beside three that keep the device full. */
@@ -228,11 +250,13 @@ static struct sd_stream *thinker_and_deep_ones(struct sd *d)
 	struct sd_stream *thinker;
 	uint32_t n;
 
-	thinker = sd_stream(d, sd_group(d, weir_root(d->w), 100), 1);
-	thinker->think_ns = 207 * SD_US; /* out of step with the server */
-	sd_start_stream(d, thinker);
+	/* The last to be created: it must not live on ties. */
 	for (n = 0; n < 3; n++)
 		sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
+	thinker = sd_stream(d, sd_group(d, weir_root(d->w), 100), 1);
+	thinker->think_ns = 150 * SD_US;
+	thinker->think_spread_ns = 110 * SD_US; /* out of step with the server */
+	sd_start_stream(d, thinker);
 	sd_run(d, 3 * SD_S);
 	sd_clear(d);
 	sd_run(d, 5 * SD_S);
@@ -311,8 +335,8 @@ static void no_credit_from_idle_time(void **state)
 /* ---- far ends of the clock ---- */
 
 /*
- * A group of weight 1, alone, moves the virtual time by 2^63 in 2.4 hours of device time. Whoever was
- * there before and comes back then must not seem to be from the future.
+ * A group of weight 1, alone, moves the virtual time by 2^63 in 2.4 hours of device time. Whoever
+ * was there before and comes back then must not seem to be from the future.
  */
 static void stale_tag(void **state)
 {
@@ -362,6 +386,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(in_device_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(weights_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(debt_is_converted, setup, teardown),
 		cmocka_unit_test_setup_teardown(thinker_takes_the_next_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(thinker_while_learning, setup, teardown),
 		cmocka_unit_test_setup_teardown(bursts, setup, teardown),

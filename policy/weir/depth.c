@@ -37,12 +37,14 @@ void wp_depth_init(struct wp *p)
 		list_init(&p->stuck);
 	}
 	wp_probe_init(p);
+	wp_depth_update(p);
 }
 
 /* A large request takes its time among small ones. */
 static uint64_t stuck_after_ns(const struct wp *p, uint64_t cost_ns)
 {
-	return WP_STUCK_FACTOR * weir_max64(weir_max64(p->service_ns, p->window_ns), cost_ns);
+	return weir_max64(WP_STUCK_FACTOR * weir_max64(p->service_ns, p->window_ns),
+			  p->service_ns + cost_ns);
 }
 
 /* Takes out of the budget what has been in flight for too long. O(1) amortised. */
@@ -93,20 +95,22 @@ static uint64_t squeezed_ns(uint64_t window, uint32_t squeeze)
 	return window / 256 * squeeze + window % 256 * squeeze / 256;
 }
 
+void wp_depth_update(struct wp *p)
+{
+	uint64_t base = base_window_ns(p);
+
+	p->unsqueezed_ns = p->floor_reference ? base + base / 2 : squeezed_ns(base, p->floor_squeeze);
+	p->open_ns = squeezed_ns(p->unsqueezed_ns, p->squeeze);
+}
+
 bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed)
 {
-	uint64_t base, window, done_ns = 0, oldest_ns;
+	uint64_t window = owed ? (1 + WP_OWED_WINDOWS) * p->open_ns : p->open_ns;
+	uint64_t done_ns = 0, oldest_ns;
 
 	*at_ns = WEIR_NEVER;
 	*squeezed = false;
-	if (!p->nr_in_flight)
-		return true;
-	base = base_window_ns(p);
-	base = p->floor_reference ? base + base / 2 : squeezed_ns(base, p->floor_squeeze);
-	window = squeezed_ns(base, p->squeeze);
-	if (owed)
-		window *= 1 + WP_OWED_WINDOWS;
-	if (p->in_flight_ns < window)
+	if (p->in_flight_ns < window || !p->nr_in_flight)
 		return true;
 	find_stuck(p, now);
 	if (!p->nr_in_flight || p->in_flight_ns < window)
@@ -120,7 +124,7 @@ bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool 
 			*at_ns = p->progress_ns + (p->in_flight_ns - window) + 1;
 	}
 	*at_ns = weir_min64(*at_ns, stuck_deadline_ns(p));
-	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < base;
+	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < p->unsqueezed_ns;
 	return false;
 }
 

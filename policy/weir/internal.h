@@ -95,17 +95,23 @@ struct wp_group {
 	uint64_t vtime;		 /* of this node's children */
 	struct weir_group *next; /* whose turn it is below; stale while nothing is queued */
 	struct weir_group *g;
-
-	struct wp_entity own; /* own requests, at this node */
-	struct weir_list sync, async, head;
 	uint32_t nr_head, nr_sync, nr_async;
 	uint32_t sync_run; /* sync requests since the last async one, while one waited */
+
+	/* The next line: own requests. */
+	struct wp_entity own; /* at this node */
+	struct weir_list sync, async;
+	struct weir_list head;
 
 	struct wp_floor floor;
 	struct wp_latency latency;
 	uint64_t period;	 /* of the latency control, in which... */
 	uint64_t period_work_ns; /* ...this much was dispatched */
 };
+
+_Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
+				       offsetof(struct wp_group, head) <= 128),
+	       "what belongs together lies in one cache line");
 
 /* Of a request in flight. */
 struct wp_rq {
@@ -129,6 +135,7 @@ struct wp_probe {
 	uint32_t rest, rest_after; /* standing epochs before the next round */
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
+	uint64_t cost_ns;    /* EWMA 1/16 of what is completed */
 	uint64_t known_rate; /* standing, when the rest began */
 	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
 };
@@ -139,6 +146,8 @@ struct wp {
 
 	/* Depth. */
 	uint64_t window_ns;    /* standing: device time that may be in flight */
+	uint64_t open_ns;      /* the window as it is now: one more goes while less is in flight */
+	uint64_t unsqueezed_ns; /* the same without latency targets */
 	uint64_t in_flight_ns; /* counted now, without the stuck */
 	uint64_t progress_ns;  /* time since which the oldest is being worked on */
 	uint64_t service_ns;   /* EWMA 1/16 of service times */
@@ -223,6 +232,8 @@ static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
 
 /* depth.c */
 void wp_depth_init(struct wp *p);
+/* Something that the window depends on has changed. */
+void wp_depth_update(struct wp *p);
 /*
  * May one more go now? Who is owed something (a floor that fits) may find more in flight. If not,
  * *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)

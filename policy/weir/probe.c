@@ -4,9 +4,9 @@
  *
  * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are
  * compared by the work that was completed per time, one with plenty, half as much again as the
- * standing window, and one with
+ * standing window and at least two requests more, and one with
  *
- *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: a quarter larger
+ *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: grow, half way to it
  *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
  *
  * Both ask what is lost against plenty, never against the step before, so small losses cannot add
@@ -41,11 +41,17 @@ void wp_probe_init(struct wp *p)
 		p->work_rate = UINT64_C(1) << 20;
 }
 
+/* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
+static uint64_t plenty_ns(const struct wp *p)
+{
+	return p->window_ns + weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+}
+
 uint64_t wp_probe_window(const struct wp *p)
 {
 	switch (p->probe.phase) {
 	case WP_PROBE_PLENTY:
-		return p->window_ns + p->window_ns / 2;
+		return plenty_ns(p);
 	case WP_PROBE_LESS:
 		return p->probe.grow ? p->window_ns : p->window_ns - weir_div64(p->window_ns, 5);
 	default:
@@ -68,7 +74,7 @@ static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
 	/* All pairs lost: far too small, so take what plenty had. */
-	uint64_t more = p->window_ns >> (t->lost == PAIRS ? 1 : 2);
+	uint64_t more = (plenty_ns(p) - p->window_ns) >> (t->lost == PAIRS ? 0 : 1);
 	uint64_t window = t->grow ? p->window_ns + more
 				  : p->window_ns - weir_div64(p->window_ns, 5);
 	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
@@ -157,6 +163,7 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	}
 	if ((int64_t)(now - t->since_ns) < 0)
 		return;
+	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
 	if (!t->completions)
 		t->since_ns = now; /* from one completion to another */
 	else

@@ -68,6 +68,7 @@ static void group_changed(struct weir *w, struct weir_group *g, unsigned int wha
 		wp_floor_changed(wp_of(w), g);
 	if (what & WEIR_CHANGED_LATENCY)
 		wp_latency_changed(wp_of(w), g);
+	wp_depth_update(wp_of(w));
 }
 
 static void group_online(struct weir *w, struct weir_group *g)
@@ -88,6 +89,7 @@ static void group_offline(struct weir *w, struct weir_group *g)
 	wp_shares_offline(g);
 	wp_floor_offline(p, g);
 	wp_latency_offline(p, g);
+	wp_depth_update(p);
 }
 
 /* Nodes on g's path that began or ceased to have something queued enter or leave the floors' heap.
@@ -221,6 +223,7 @@ static void complete(struct weir *w, struct weir_rq *rq)
 		wp_floor_complete(p, rq->cost_ns, now);
 	if (p->nr_targets)
 		wp_latency_complete(p, rq, now);
+	wp_depth_update(p);
 }
 
 static void undispatch(struct weir *w, struct weir_rq *rq)
