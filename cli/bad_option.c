@@ -7,9 +7,11 @@
 #include "cli/bad_option.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/say.h"
 
 /* The option that an argument "--name" or "--name=value" means; unique beginnings do. */
 static const struct argp_option *find(const struct argp_option *options, const char *arg)
@@ -37,10 +39,27 @@ static const struct argp_option *find(const struct argp_option *options, const c
 	return found;
 }
 
+/* "--device=D, --json, --help" */
+static char *list(const struct argp_option *o)
+{
+	size_t bytes = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (; o->name; o++)
+		fprintf(out, "--%s%s%s, ", o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
+	fputs("--help", out);
+	fclose(out);
+	return text;
+}
+
 int cli_bad_option(int argc, char **argv, const struct argp_option *options)
 {
 	const struct argp_option *o = NULL;
 	const char *arg = "";
+	char *all;
 	int i;
 
 	for (i = 1; i < argc; i++) {
@@ -51,18 +70,16 @@ int cli_bad_option(int argc, char **argv, const struct argp_option *options)
 		if (!o)
 			break;
 		if (!o->arg && strchr(arg, '=')) {
-			fprintf(stderr, "%s: %s: --%s takes no value\n", argv[0], arg, o->name);
+			cli_say(argv[0], "%s: --%s takes no value", arg, o->name);
 			return CLI_USAGE;
 		}
 		if (o->arg && !strchr(arg, '=') && ++i == argc) {
-			fprintf(stderr, "%s: %s: needs a value: --%s=%s\n", argv[0], arg, o->name,
-				o->arg);
+			cli_say(argv[0], "%s: needs a value: --%s=%s", arg, o->name, o->arg);
 			return CLI_USAGE;
 		}
 	}
-	fprintf(stderr, "%s: %s: no such option; there are", argv[0], arg);
-	for (o = options; o->name; o++)
-		fprintf(stderr, " --%s%s%s,", o->name, o->arg ? "=" : "", o->arg ? o->arg : "");
-	fputs(" --help\n", stderr);
+	all = list(options);
+	cli_say(argv[0], "%s: no such option; there are %s", arg, all ? all : "--help");
+	free(all);
 	return CLI_USAGE;
 }

@@ -16,7 +16,10 @@
 #include "cli/bad_option.h"
 #include "cli/cli.h"
 #include "cli/parse_args.h"
+#include "cli/say.h"
 #include "lab/measure.h"
+#include "lab/report_json.h"
+#include "lab/sim_units.h"
 
 #define ROWS 9 /* depth 1..256 */
 
@@ -52,26 +55,21 @@ static const struct argp_option options[] = {
 
 static int bad(struct curve *c, const char *value, const char *accepted)
 {
-	fprintf(stderr, "%s: %s: %s\n", c->program, value, accepted);
+	cli_say(c->program, "%s: %s", *value ? value : "(empty)", accepted);
 	c->said = true;
 	return EINVAL;
 }
 
 static int parse_size(struct curve *c, const char *text)
 {
-	char *end;
-	unsigned long value;
+	uint64_t value;
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*end == 'k' || *end == 'K')
-		value <<= 10, end++;
-	else if (*end == 'm' || *end == 'M')
-		value <<= 20, end++;
 	c->bs_text = text;
-	if (text[0] < '0' || text[0] > '9' || *end || errno || !value || value % 512 ||
+	if (!lab_parse_value(text, WEIR_UNIT_BYTES, &value) || !value || value % 512 ||
 	    value > 1u << 30)
-		return bad(c, text, "--bs must be a multiple of 512 bytes, such as 4k or 128k");
+		return bad(c, text,
+			   "--bs must be a multiple of 512 bytes up to 1g, such as 4k or "
+			   "128k");
 	c->bytes = (uint32_t)value;
 	return 0;
 }
@@ -86,11 +84,7 @@ static int parse_pattern(struct curve *c, const char *text)
 
 static int parse_seed(struct curve *c, const char *text)
 {
-	char *end;
-
-	errno = 0;
-	c->seed = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || c->seed > INT64_MAX)
+	if (!lab_parse_value(text, WEIR_UNIT_COUNT, &c->seed) || c->seed > INT64_MAX)
 		return bad(c, text, "--seed must be a whole number below 2^63");
 	return 0;
 }
@@ -136,9 +130,9 @@ static bool measure_row(struct curve *c, uint32_t depth, uint32_t *device_depth,
 
 	d = lab_device_open(c->device, e, c->seed, err, sizeof(err));
 	if (!d) {
-		fprintf(stderr, "%s: %s\n", c->program, err);
+		cli_say(c->program, "%s", err);
 	} else if (c->bytes > d->info.max_sectors << WEIR_SECTOR_SHIFT) {
-		fprintf(stderr, "%s: %s: --bs may be up to %uk on %s\n", c->program, c->bs_text,
+		cli_say(c->program, "%s: --bs may be up to %uk on %s", c->bs_text,
 			d->info.max_sectors / 2, c->device);
 	} else {
 		lab_load_init(&load, &d->info, patterns[c->pattern].read_percent,
@@ -216,8 +210,8 @@ static void print_json(const struct curve *c)
 				  (json_int_t)r->mean_ns, "p50_ns", (json_int_t)r->p50_ns, "p99_ns",
 				  (json_int_t)r->p99_ns, "max_ns", (json_int_t)r->max_ns));
 	}
-	root = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:o}", "weir version", WEIR_VERSION,
-			 "device", c->device, "rw", patterns[c->pattern].name, "bs",
+	root = json_pack("{s:s, s:o, s:s, s:I, s:I, s:I, s:o}", "weir version", WEIR_VERSION,
+			 "device", report_text(c->device), "rw", patterns[c->pattern].name, "bs",
 			 (json_int_t)c->bytes, "seed", (json_int_t)c->seed, "knee_depth",
 			 (json_int_t)1 << c->knee, "curve", rows);
 	json_dumpf(root, stdout, JSON_INDENT(2));
@@ -238,7 +232,7 @@ int cmd_curve(int argc, char **argv)
 	parse_pattern(&c, "randread");
 	if (cli_printed_help(&argp, argc, argv))
 		return CLI_DONE;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &c))
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &c))
 		return c.said ? CLI_USAGE : cli_bad_option(argc, argv, options);
 	if (!measure(&c))
 		return CLI_USAGE;

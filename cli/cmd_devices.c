@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/device_facts.h"
 #include "cli/parse_args.h"
+#include "cli/say.h"
 #include "lab/dev_profile.h"
 #include "lab/measure.h"
 
@@ -37,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (d->spec) {
-			fprintf(stderr, "%s: %s: one device is accepted\n", d->program, arg);
+			cli_say(d->program, "%s: one device is accepted", arg);
 			d->said = true;
 			return EINVAL;
 		}
@@ -114,7 +115,7 @@ static int one_device(const struct devices *args)
 
 	d = lab_device_open(args->spec, e, 1, err, sizeof(err));
 	if (!d) {
-		fprintf(stderr, "%s: %s\n", args->program, err);
+		cli_say(args->program, "%s", err);
 	} else {
 		device_table_measure(&table, args->spec);
 		if (args->json)
@@ -159,7 +160,7 @@ int cmd_devices(int argc, char **argv)
 
 	if (cli_printed_help(&argp, argc, argv))
 		return CLI_DONE;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &args))
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &args))
 		return args.said ? CLI_USAGE : cli_bad_option(argc, argv, options);
 	if (args.spec && !strcmp(args.spec, "profile"))
 		return profiles_only(&args);

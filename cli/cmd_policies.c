@@ -13,6 +13,7 @@
 #include "cli/bad_option.h"
 #include "cli/cli.h"
 #include "cli/parse_args.h"
+#include "cli/say.h"
 #include "lab/report.h"
 #include "lab/sim_units.h"
 
@@ -61,6 +62,22 @@ static void print_list(void)
 	       "NAME:TUNABLE=VALUE\n");
 }
 
+/* What it enforces of what can be asked for. */
+static void print_keeps(const struct weir_policy_info *info)
+{
+	char text[512] = "Enforces ceilings (io.max), as every policy";
+	size_t used = strlen(text);
+	unsigned int bit;
+
+	for (bit = 1; bit <= WEIR_KEEPS_PRIORITIES; bit <<= 1)
+		if (info->keeps & bit)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, ", %s",
+						 weir_keeps_name((enum weir_keeps)bit));
+	snprintf(text + used, sizeof(text) - used, "%s.", info->keeps ? "" : ", and nothing else");
+	report_wrapped(stdout, text);
+	putchar('\n');
+}
+
 static void print_one(const struct weir_policy_info *info)
 {
 	const struct weir_tunable *t = info->tunables;
@@ -68,20 +85,21 @@ static void print_one(const struct weir_policy_info *info)
 		range[2 * LAB_TEXT_BYTES];
 
 	printf("%s: %s\n\n", info->name, info->help);
+	print_keeps(info);
 	if (!t || !t->name) {
 		puts("It has no tunables.");
 		return;
 	}
-	printf("%-20s %-8s %-10s %-18s %s\n", "tunable", "unit", "default", "range", "");
+	printf("%-20s %-8s %-10s %s\n", "tunable", "unit", "default", "range");
 	for (; t->name; t++) {
 		lab_format_value(def, t->def, t->unit);
 		snprintf(range, sizeof(range), "%s..%s", lab_format_value(min, t->min, t->unit),
 			 lab_format_value(max, t->max, t->unit));
-		printf("%-20s %-8s %-10s %-18s", t->name, weir_unit_name(t->unit), def, range);
+		printf("%-20s %-8s %-10s ", t->name, weir_unit_name(t->unit), def);
 		if (strlen(t->help) <= REPORT_COLUMNS - 60)
-			printf(" %s\n", t->help);
+			printf("%-18s %s\n", range, t->help);
 		else
-			printf("\n    %s\n", t->help);
+			printf("%s\n    %s\n", range, t->help);
 	}
 }
 
@@ -90,16 +108,21 @@ static void print_one(const struct weir_policy_info *info)
 static json_t *policy_json(const struct weir_policy_info *info)
 {
 	const struct weir_tunable *t = info->tunables;
-	json_t *list = json_array();
+	json_t *list = json_array(), *keeps = json_array();
+	unsigned int bit;
 
+	for (bit = 1; bit <= WEIR_KEEPS_PRIORITIES; bit <<= 1)
+		if (info->keeps & bit)
+			json_array_append_new(keeps,
+					      json_string(weir_keeps_name((enum weir_keeps)bit)));
 	for (; t && t->name; t++)
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name,
 						"unit", weir_unit_name(t->unit), "default",
 						(json_int_t)t->def, "min", (json_int_t)t->min,
 						"max", (json_int_t)t->max, "help", t->help));
-	return json_pack("{s:s, s:s, s:o}", "name", info->name, "help", info->help, "tunables",
-			 list);
+	return json_pack("{s:s, s:s, s:o, s:o}", "name", info->name, "help", info->help, "enforces",
+			 keeps, "tunables", list);
 }
 
 static int print_json(const struct weir_policy *only)
@@ -121,12 +144,14 @@ static int print_json(const struct weir_policy *only)
 
 static int unknown(const char *name)
 {
+	char all[512] = "";
 	unsigned int n;
+	size_t used = 0;
 
-	fprintf(stderr, "weir policies: %s: accepted are", name);
-	for (n = 0; weir_policy_at(n); n++)
-		fprintf(stderr, "%s %s", n ? "," : "", weir_policy_info(weir_policy_at(n))->name);
-	fputc('\n', stderr);
+	for (n = 0; weir_policy_at(n) && used < sizeof(all); n++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", n ? ", " : "",
+					 weir_policy_info(weir_policy_at(n))->name);
+	cli_say("weir policies", "%s: accepted are %s", *name ? name : "(empty)", all);
 	return CLI_USAGE;
 }
 
@@ -141,10 +166,10 @@ int cmd_policies(int argc, char **argv)
 
 	if (cli_printed_help(&argp, argc, argv))
 		return CLI_DONE;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &args)) {
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &args)) {
 		if (!args.extra)
 			return cli_bad_option(argc, argv, options);
-		fprintf(stderr, "weir policies: %s: accepted is one name\n", args.extra);
+		cli_say("weir policies", "%s: accepted is one name", args.extra);
 		return CLI_USAGE;
 	}
 	if (args.name) {

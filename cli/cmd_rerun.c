@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/parse_args.h"
 #include "cli/rerun_report.h"
+#include "cli/say.h"
 
 /* The progress line changes after so many bytes: a few times a second. */
 #define PROGRESS_BYTES (UINT64_C(4) << 20)
@@ -37,7 +38,7 @@ static const struct argp_option options[] = {
 
 static error_t say(struct rerun_args *args, const char *what, const char *expected)
 {
-	fprintf(stderr, "%s: %s%s\n", args->program, what, expected);
+	cli_say(args->program, "%s%s", what, expected);
 	args->said = true;
 	return EINVAL;
 }
@@ -101,11 +102,12 @@ static uint64_t size_of(FILE *f)
 /* One line, with what is known of the part before the damage. */
 static int bad(const struct rerun_args *args, const struct lab_rerun_result *r)
 {
-	fprintf(stderr, "%s: %s: %s", args->program, args->path, r->error);
 	if (r->nr_calls > 1)
-		fprintf(stderr, "; the %" PRIu64 " calls before were answered as recorded",
-			r->nr_calls - (r->number != 0));
-	fputc('\n', stderr);
+		cli_say(args->program,
+			"%s: %s; the %" PRIu64 " calls before were answered as recorded",
+			args->path, r->error, r->nr_calls - (r->number != 0));
+	else
+		cli_say(args->program, "%s: %s", args->path, r->error);
 	return CLI_USAGE;
 }
 
@@ -118,7 +120,7 @@ static int rerun(const struct rerun_args *args, FILE *f)
 
 	view.progress = view.file_bytes && !args->verbose && isatty(STDERR_FILENO);
 	if (lab_rerun(f, &opts, &result)) {
-		fprintf(stderr, "%s: %s: no memory\n", args->program, args->path);
+		cli_say(args->program, "%s: no memory", args->path);
 		return CLI_USAGE;
 	}
 	if (view.drawn_bytes)
@@ -156,14 +158,13 @@ int cmd_rerun(int argc, char **argv)
 
 	if (cli_printed_help(&argp, argc, argv))
 		return CLI_DONE;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, &args))
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &args))
 		return args.said ? CLI_USAGE : cli_bad_option(argc, argv, options);
 	if (!strcmp(args.path, "-"))
 		return rerun(&args, stdin);
 	f = fopen(args.path, "rb");
 	if (!f) {
-		fprintf(stderr, "%s: %s: cannot be read: %s\n", args.program, args.path,
-			strerror(errno));
+		cli_say(args.program, "%s: cannot be read: %s", args.path, strerror(errno));
 		return CLI_USAGE;
 	}
 	status = rerun(&args, f);

@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/bad_option.h"
 #include "cli/cli.h"
 #include "cli/parse_args.h"
+#include "cli/say.h"
 #include "lab/sim.h"
 #include "lab/sim_units.h"
 
@@ -79,7 +81,7 @@ static char *help_text(int key, const char *text, void *input)
 
 static int fail(const char *text)
 {
-	fprintf(stderr, "weir sim: %s\n", text);
+	cli_say("weir sim", "%s", text);
 	return CLI_USAGE;
 }
 
@@ -115,30 +117,85 @@ static void add_devices(struct options *o, const char *list)
 	}
 }
 
+static const char *shown(const char *text)
+{
+	return *text ? text : "(empty)";
+}
+
+/* A second one would take the place of the first, and what that one says would not hold. */
+static bool set_groups(struct options *o, const char *path)
+{
+	if (o->groups) {
+		snprintf(o->err, ERR_BYTES, "--groups: %.80s: accepted is one file, and %.80s is",
+			 shown(path), o->groups);
+		return false;
+	}
+	o->groups = path;
+	return true;
+}
+
 static bool parse_seed(struct options *o, const char *text)
 {
-	if (lab_parse_value(text, WEIR_UNIT_COUNT, &o->seed))
+	/* JSON has no larger integers, and a seed that can't be read back can't be used again. */
+	if (lab_parse_value(text, WEIR_UNIT_COUNT, &o->seed) && o->seed <= INT64_MAX)
 		return true;
-	snprintf(o->err, ERR_BYTES, "--seed: %s: accepted is a whole number from 0 on", text);
+	snprintf(o->err, ERR_BYTES, "--seed: %.80s: accepted is a whole number below 2^63",
+		 shown(text));
 	return false;
 }
 
 /* Seconds, or with a unit. */
 static bool parse_runtime(struct options *o, const char *text)
 {
+	const uint64_t max_ns = RUNTIME_MAX_S * NS_PER_S;
 	uint64_t n;
 
-	if (lab_parse_value(text, WEIR_UNIT_COUNT, &n) && n <= RUNTIME_MAX_S)
-		o->runtime_ns = n * NS_PER_S;
+	if (lab_parse_value(text, WEIR_UNIT_COUNT, &n))
+		o->runtime_ns = n <= RUNTIME_MAX_S ? n * NS_PER_S : 0;
 	else if (!lab_parse_value(text, WEIR_UNIT_NS, &o->runtime_ns))
 		o->runtime_ns = 0;
-	if (o->runtime_ns && o->runtime_ns <= RUNTIME_MAX_S * NS_PER_S)
+	if (o->runtime_ns && o->runtime_ns <= max_ns)
 		return true;
 	snprintf(o->err, ERR_BYTES,
-		 "--runtime: %s: accepted is a time from 1ns to 1000000s; without a unit it is "
-		 "seconds",
-		 text);
+		 "--runtime: %.80s: accepted is a time from 1ns to 1000000s, in ns, us, ms or s; "
+		 "without a unit it is seconds",
+		 shown(text));
 	return false;
+}
+
+/* Do both name one file that exists? */
+static bool same_file(const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino &&
+	       S_ISREG(sa.st_mode);
+}
+
+/* A recording replaces its file: never one that the run is read from. */
+static bool check_record(struct options *o)
+{
+	const char *input = NULL;
+	unsigned int i;
+
+	if (!o->record)
+		return true;
+	for (i = 0; i < o->nr_jobs; i++)
+		if (same_file(o->record, o->job[i]))
+			input = o->job[i];
+	if (o->groups && same_file(o->record, o->groups))
+		input = o->groups;
+	if (input)
+		snprintf(o->err, ERR_BYTES,
+			 "--record: %.80s: accepted is a file other than the input %.80s",
+			 o->record, input);
+	else if (o->policies.nr > 1 || o->nr_devices > 1)
+		snprintf(o->err, ERR_BYTES,
+			 "--record: %.80s: accepted with one policy and one device",
+			 shown(o->record));
+	else if (!*o->record)
+		snprintf(o->err, ERR_BYTES, "--record: (empty): accepted is the name of a file");
+	return !*o->err;
 }
 
 static error_t check_all(struct options *o)
@@ -151,11 +208,7 @@ static error_t check_all(struct options *o)
 		add_text(&o->device, &o->nr_devices, "ssd");
 	if (!o->policies.nr && !lab_policies_parse("weir", &o->policies, o->err, ERR_BYTES))
 		return EINVAL;
-	if (!o->record || (o->policies.nr == 1 && o->nr_devices == 1))
-		return 0;
-	snprintf(o->err, ERR_BYTES, "--record: %s: accepted with one policy and one device",
-		 o->record);
-	return EINVAL;
+	return check_record(o) ? 0 : EINVAL;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -169,8 +222,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'p':
 		return lab_policies_parse(arg, &o->policies, o->err, ERR_BYTES) ? 0 : EINVAL;
 	case 'g':
-		o->groups = arg;
-		return 0;
+		return set_groups(o, arg) ? 0 : EINVAL;
 	case 'H':
 		return lab_settings_parse(arg, &o->settings, o->err, ERR_BYTES) ? 0 : EINVAL;
 	case 't':
@@ -329,7 +381,7 @@ int cmd_sim(int argc, char **argv)
 		return CLI_DONE;
 	o = need(calloc(1, sizeof(*o)));
 	o->seed = 1;
-	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS, NULL, o)) {
+	if (argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, o)) {
 		status = *o->err ? fail(o->err) : cli_bad_option(argc, argv, options);
 	} else {
 		jobs = read_jobs(o, &builtin, &is_builtin);

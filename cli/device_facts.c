@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lab/dev_profile.h"
+#include "lab/report_json.h"
 
 static const struct {
 	const char *model, *text;
@@ -229,9 +230,9 @@ json_t *device_json(const char *spec, const struct lab_device_model *m,
 		for (k = 0; k < TABLE_DEPTHS; k++)
 			if (t->cell[i][k].ios)
 				json_array_append_new(table, cell_json(i, k, &t->cell[i][k]));
-	return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "weir version",
-			 WEIR_VERSION, "device", spec, "model", m->name, "help", title(spec, m),
-			 "sectors", (json_int_t)info->sectors, "queue_depth",
+	return json_pack("{s:s, s:o, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "weir version",
+			 WEIR_VERSION, "device", report_text(spec), "model", m->name, "help",
+			 title(spec, m), "sectors", (json_int_t)info->sectors, "queue_depth",
 			 (json_int_t)info->queue_depth, "max_bytes",
 			 (json_int_t)info->max_sectors * 512, "options", device_options_json(m),
 			 "profile", profile_json(&info->profile), "table", table);

@@ -12,6 +12,7 @@
 #include <weir/weir.h>
 
 #include "cli/cli.h"
+#include "cli/say.h"
 
 struct command {
 	const char *name;
@@ -57,12 +58,12 @@ static void print_overview(FILE *out)
 
 static int unknown(const char *name)
 {
-	size_t i;
+	char all[256] = "";
+	size_t i, used = 0;
 
-	fprintf(stderr, "weir: %s: no such command; there are", name);
-	for (i = 0; i < NR_COMMANDS; i++)
-		fprintf(stderr, " %s,", commands[i].name);
-	fputs(" help\n", stderr);
+	for (i = 0; i < NR_COMMANDS && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s, ", commands[i].name);
+	cli_say("weir", "%s: no such command; there are %shelp", *name ? name : "(empty)", all);
 	return CLI_USAGE;
 }
 

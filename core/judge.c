@@ -55,9 +55,12 @@ static void window_close(struct weir_group *g, uint64_t now)
 	if (length_ns && has_floor(g)) {
 		j->floor_backlogged_ns += backlogged_ns;
 		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-			add_deficit(g->attr.low.bps[dir], j->bytes[dir], length_ns, backlogged_ns,
+			bool asked = j->ios[dir] || j->nr_rqs[dir];
+			uint64_t fault_ns = asked ? backlogged_ns : 0;
+
+			add_deficit(g->attr.low.bps[dir], j->bytes[dir], length_ns, fault_ns,
 				    &j->deficit_device_bytes, &j->deficit_demand_bytes);
-			add_deficit(g->attr.low.iops[dir], j->ios[dir], length_ns, backlogged_ns,
+			add_deficit(g->attr.low.iops[dir], j->ios[dir], length_ns, fault_ns,
 				    &j->deficit_device_ios, &j->deficit_demand_ios);
 		}
 	}
@@ -79,10 +82,28 @@ void weir_judge_changed(struct weir_group *g, uint64_t now)
 {
 	bool on = has_floor(g) || g->attr.latency_target_ns;
 
-	if (on != g->judge.on)
+	if (on != g->judge.on) {
 		g->w->nr_judged += on ? 1 : -1;
+		g->judge.nr_rqs[WEIR_READ] = 0;
+		g->judge.nr_rqs[WEIR_WRITE] = 0;
+	}
 	g->judge.on = on;
 	window_open(g, now);
+}
+
+void weir_judge_insert(struct weir_group *g, enum weir_dir dir)
+{
+	for (; g; g = g->parent)
+		if (g->judge.on)
+			g->judge.nr_rqs[dir]++;
+}
+
+void weir_judge_left(struct weir_group *g, enum weir_dir dir)
+{
+	/* Those that were there before the judge are not known to it. */
+	for (; g; g = g->parent)
+		if (g->judge.on && g->judge.nr_rqs[dir])
+			g->judge.nr_rqs[dir]--;
 }
 
 void weir_judge_complete(struct weir_group *g, const struct weir_rq *rq, uint64_t now)

@@ -5,9 +5,9 @@
  *
  * Both are judged over windows of 100 ms. Floor: what completed in the subtree against rate x
  * window. What is missing is split by the time that the group was backlogged in the window: that
- * part is the device's (or the policy's) fault, the rest is demand that did not come. Latency:
- * missed when more than a tenth of the window's completions took longer, insert to completion, than
- * the target.
+ * part is the device's (or the policy's) fault, the rest is demand that did not come; and all of it
+ * is demand in a direction in which nothing was asked. Latency: missed when more than a tenth of
+ * the window's completions took longer, insert to completion, than the target.
  *
  * A window ends with the first completion in the group 100 ms or more after its begin, which still
  * counts in it, and is judged over its real length: so windows hold whole requests, and a steady
@@ -23,9 +23,10 @@
 #define WEIR_JUDGE_WINDOW_NS UINT64_C(100000000)
 
 struct weir_judge {
-	bool on; /* has a floor or a latency target */
+	bool on;			     /* has a floor or a latency target */
 	uint64_t since_ns, backlogged_at_ns; /* start of the window, backlogged_ns at that time */
 	uint64_t bytes[WEIR_NR_DIRS], ios[WEIR_NR_DIRS];
+	uint32_t nr_rqs[WEIR_NR_DIRS]; /* of the subtree, inserted since it is judged */
 	uint64_t floor_backlogged_ns;
 	uint64_t deficit_device_bytes, deficit_device_ios;
 	uint64_t deficit_demand_bytes, deficit_demand_ios;
@@ -38,6 +39,9 @@ struct weir_judge {
 void weir_judge_changing(struct weir_group *g, uint64_t now);
 /* They changed. */
 void weir_judge_changed(struct weir_group *g, uint64_t now);
+/* A request of g was inserted; left, in whatever way. Only if the instance judges anybody. */
+void weir_judge_insert(struct weir_group *g, enum weir_dir dir);
+void weir_judge_left(struct weir_group *g, enum weir_dir dir);
 /* A request of g completed. Only if the instance judges anybody (w->nr_judged). */
 void weir_judge_complete(struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 void weir_judge_read(struct weir_group *g, uint64_t now, struct weir_group_stats *out);

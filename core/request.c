@@ -68,6 +68,8 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 		rq->ctx->nr_rqs++;
 	weir_price(w, rq);
 	rq_stats(rq)->waiting++;
+	if (weir_unlikely(w->nr_judged))
+		weir_judge_insert(g, weir_op_dir(rq->op));
 	weir_record_insert(w, rq, where);
 	if (accounts(w))
 		weir_wait_backlog_inc(g, w->now);
@@ -223,6 +225,8 @@ void weir_rq_left(struct weir *w, struct weir_rq *rq)
 	struct weir_group *g = rq->group;
 
 	rq->state = WEIR_RQ_NEW;
+	if (weir_unlikely(w->nr_judged))
+		weir_judge_left(g, weir_op_dir(rq->op));
 	if (rq->ctx)
 		weir_ctx_put(rq->ctx);
 	weir_assert(g->nr_rqs > 0);

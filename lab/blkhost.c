@@ -254,8 +254,9 @@ bool host_dispatch_one(struct lab_host *h, uint64_t now_ns)
 		start(h, weir_container_of(rq, struct host_rq, rq), now_ns);
 		return true;
 	}
-	/* An earlier alarm is left alone: asking too early is harmless and cheaper than moving it.
-	 */
+	/* An earlier alarm is left alone: kick() moves it on, which is cheaper than moving it each
+	 * time. */
+	h->ask_at_ns = next.at_ns;
 	if (next.at_ns != WEIR_NEVER &&
 	    (!lab_event_pending(&h->kick) || h->kick.at_ns > next.at_ns))
 		lab_event_at(h->engine, &h->kick, next.at_ns);
@@ -285,7 +286,12 @@ void host_run(struct lab_host *h, uint64_t now_ns)
 
 static void kick(struct lab_event *ev, uint64_t now_ns)
 {
-	host_run(weir_container_of(ev, struct lab_host, kick), now_ns);
+	struct lab_host *h = weir_container_of(ev, struct lab_host, kick);
+
+	host_run(h, now_ns);
+	/* It was too early: the core was not even asked, and has named a later time before. */
+	if (!lab_event_pending(ev) && h->ask_at_ns != WEIR_NEVER && h->ask_at_ns > now_ns)
+		lab_event_at(h->engine, ev, h->ask_at_ns);
 }
 
 /* ---- up ---- */
@@ -396,6 +402,7 @@ struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 	h->host_ns = h->cfg.host_ns;
 	h->waiters_tail = &h->waiters;
 	lab_event_init(&h->kick, kick);
+	h->ask_at_ns = WEIR_NEVER;
 	host_cpu_init(h);
 	host_flush_init(h);
 	if (!wrong)
@@ -434,6 +441,11 @@ void lab_host_free(struct lab_host *h)
 struct weir *lab_host_weir(struct lab_host *h)
 {
 	return h->weir;
+}
+
+uint32_t lab_host_max_sectors(const struct lab_host *h)
+{
+	return h->max_sectors;
 }
 
 struct lab_engine *lab_host_engine(struct lab_host *h)

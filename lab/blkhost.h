@@ -81,6 +81,7 @@ struct lab_host {
 	uint64_t host_ns;
 	uint64_t outstanding;
 	struct lab_event kick; /* the core said when to ask again */
+	uint64_t ask_at_ns;    /* what it said last; WEIR_NEVER: after something happens */
 	struct lab_host_stats stats;
 
 	struct host_rq *plugged[LAB_PLUG_MAX];

@@ -168,7 +168,18 @@ static uint64_t misaligned(const struct lab_job *job)
 			if (job->split[dir][i].bytes % 512)
 				return job->split[dir][i].bytes;
 	}
-	return job->offset % 512;
+	return job->offset % 512 ? job->offset : 0;
+}
+
+static void cannot_run_misaligned(struct fio_parser *p, struct fio_job *j)
+{
+	char why[128];
+
+	snprintf(why, sizeof(why),
+		 "direct=1 takes sizes and offsets that are multiples of 512, and %" PRIu64
+		 " is none",
+		 misaligned(&j->job));
+	cannot_run(j, fio_pool_strdup(p->pool, why));
 }
 
 static int finish_group(struct fio_parser *p, struct fio_job *j)
@@ -209,11 +220,16 @@ int fio_job_finish(struct fio_parser *p, struct fio_job *j)
 	if (finish_rates(p, j) < 0 || finish_area(p, j) < 0)
 		return -1;
 	if (job->direct && misaligned(job))
-		cannot_run(j, "direct=1 takes sizes and offsets that are multiples of 512");
+		cannot_run_misaligned(p, j);
 	if (!job->loops)
 		job->loops = 1;
 	if (job->thinktime_spin_ns > job->thinktime_ns)
 		job->thinktime_spin_ns = job->thinktime_ns;
+	if (!job->randrepeat)
+		fio_note(p, fio_given(j, "randrepeat"),
+			 "randrepeat=0 has no effect here: --seed draws other numbers");
+	if (j->fill_device && job->size)
+		fio_note(p, fio_given(j, "fill_device"), "fill_device has no effect beside size");
 	if (job->time_based && !job->runtime_ns) {
 		job->time_based = false;
 		fio_note(p, fio_given(j, "time_based"), "time_based without runtime has no effect");

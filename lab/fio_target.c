@@ -106,8 +106,12 @@ int fio_set_engine(struct fio_parser *p, struct fio_job *j, char *value)
 				    "the name of an engine is accepted, such as psync or libaio");
 	for (i = 0; i < nr && strcmp(name, engines[i].name) != 0; i++)
 		;
+	/* fio takes a path as an engine to load, and refuses other names that it doesn't know. */
+	if (i == nr && !strchr(name, '/'))
+		return fio_expected(p, "the name of an engine of fio is accepted, such as psync, "
+				       "libaio or io_uring");
 	j->engine_cannot_run = i < nr ? engines[i].cannot_run
-				      : "ioengine= names an engine that the lab doesn't know";
+				      : "ioengine= loads an engine that the lab doesn't know";
 	j->job.async = i < nr && engines[i].kind == ENGINE_ASYNC;
 	return 0;
 }

@@ -56,6 +56,8 @@ struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 /* Everything has completed. */
 void lab_host_free(struct lab_host *h);
 struct weir *lab_host_weir(struct lab_host *h);
+/* Largest request in force. */
+uint32_t lab_host_max_sectors(const struct lab_host *h);
 struct lab_engine *lab_host_engine(struct lab_host *h);
 struct lab_device *lab_host_device(struct lab_host *h);
 

@@ -204,6 +204,9 @@ static uint64_t per_command_ps(const struct subject *s, uint32_t read_percent, b
 	return r.duration_ns * 1000 / r.ios;
 }
 
+/* Where a further page costs nothing: as fast as a profile may say. */
+#define BPS_MAX UINT64_C(1000000000000)
+
 static uint64_t rate(uint64_t work, uint64_t ps)
 {
 	return weir_mul_div(work, UINT64_C(1000000000000), ps ? ps : 1);
@@ -221,6 +224,7 @@ static void measure_direction(const struct subject *s, uint32_t read_percent, ui
 		*bps = rate(LARGE_BYTES, large);
 	else
 		*bps = rate((pages - 1) * PAGE_BYTES, large > small ? large - small : 1);
+	*bps = weir_min64(*bps, BPS_MAX);
 	*seq_iops = rate(1, small);
 	*rand_iops = rate(1, random);
 }

@@ -59,7 +59,7 @@ static json_t *target_json(const struct lab_group_result *g)
 	o = json_object();
 	report_set(o, "target_us", report_integer(g->attr.latency_target_ns / WEIR_NS_PER_US));
 	/* The target is about nine in ten requests; it is met in nine of ten periods, too. */
-	report_set(o, "met", json_boolean(s->latency_missed * 10 <= s->latency_periods));
+	report_set(o, "met", json_boolean(lab_target_met(s)));
 	report_set(o, "periods", report_integer(s->latency_periods));
 	report_set(o, "missed", report_integer(s->latency_missed));
 	report_set(o, "blocker", g->blocker ? report_text(g->blocker) : json_null());

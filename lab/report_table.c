@@ -13,7 +13,8 @@
 enum {
 	NAME_COLUMNS = 14,
 	IOPS_COLUMNS = 13,
-	ROWS_MAX = 60, /* groups in a table; --json has them all */
+	ROWS_MAX = 60, /* groups in a table, lines of one kind below it; --json has them all */
+	NAMES_MAX = 20,
 };
 
 static const char row_format[] = "%-14s %8s %8s %13s %6s %6s %6s %6s %6s %6s %s";
@@ -184,6 +185,13 @@ static void group_rows(FILE *out, const struct lab_phase_result *p)
 	group_row(out, p, &p->group[0]);
 }
 
+/* What ROWS_MAX has left out of nr. */
+static void more_line(FILE *out, unsigned int nr, const char *what)
+{
+	if (nr > ROWS_MAX)
+		fprintf(out, "(%u more %s: --json has them)\n", nr - ROWS_MAX, what);
+}
+
 /* ---- jobs, where the groups do not tell them apart ---- */
 
 static bool in_phase(const struct lab_job_result *j, int phase)
@@ -237,12 +245,10 @@ static void job_rows(FILE *out, const struct lab_sim_result *r, int phase)
 	if (!jobs_are_of_interest(r, phase))
 		return;
 	print_columns(out, &heads);
-	for (i = 0; i < r->nr_jobs && shown < ROWS_MAX; i++) {
-		if (!in_phase(&r->job[i], phase))
-			continue;
-		job_row(out, &r->job[i]);
-		shown++;
-	}
+	for (i = 0; i < r->nr_jobs; i++)
+		if (in_phase(&r->job[i], phase) && shown++ < ROWS_MAX)
+			job_row(out, &r->job[i]);
+	more_line(out, shown, "jobs");
 }
 
 /* ---- what needs words ---- */
@@ -250,12 +256,12 @@ static void job_rows(FILE *out, const struct lab_sim_result *r, int phase)
 static void sync_lines(FILE *out, const struct lab_sim_result *r, int phase)
 {
 	char mean[LAB_TEXT_BYTES], p99[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES], rate[LAB_TEXT_BYTES];
-	unsigned int i;
+	unsigned int i, shown = 0;
 
 	for (i = 0; i < r->nr_jobs; i++) {
 		const struct lab_job_result *j = &r->job[i];
 
-		if (!in_phase(j, phase) || !j->sync || !j->sync->ios)
+		if (!in_phase(j, phase) || !j->sync || !j->sync->ios || shown++ >= ROWS_MAX)
 			continue;
 		fprintf(out, "%s: %s fsync/s, mean %s, p99 %s, max %s\n", j->job->name,
 			lab_format_count(rate, lab_per_second(j->sync->ios, j->measured_ns)),
@@ -263,6 +269,7 @@ static void sync_lines(FILE *out, const struct lab_sim_result *r, int phase)
 			lab_format_ns(p99, lab_lat_percentile_ns(&j->sync->lat, 99000000)),
 			lab_format_ns(max, j->sync->lat.max_ns));
 	}
+	more_line(out, shown, "jobs that call fsync");
 }
 
 static bool has_floor(const struct weir_group_attr *a)
@@ -283,22 +290,24 @@ static void deficit_text(char *buf, size_t bytes, uint64_t bytes_per_s, uint64_t
 		 ios_per_s ? " IOPS" : "");
 }
 
-static void floor_line(FILE *out, const struct lab_phase_result *p,
+static void floor_line(FILE *out, const struct lab_sim_result *r, const struct lab_phase_result *p,
 		       const struct lab_group_result *g)
 {
+	const struct weir_policy_info *info = weir_policy_info(weir_policy_find(r->policy));
+	bool met = lab_floor_met(g, p->measured_ns);
 	const struct weir_group_stats *s = &g->stats;
 	char device[64], demand[64];
 	uint64_t span_ns = p->measured_ns;
 
-	if (!has_floor(&g->attr))
-		return;
 	deficit_text(device, sizeof(device), lab_per_second(s->floor_deficit_device_bytes, span_ns),
 		     lab_per_second(s->floor_deficit_device_ios, span_ns));
 	deficit_text(demand, sizeof(demand), lab_per_second(s->floor_deficit_demand_bytes, span_ns),
 		     lab_per_second(s->floor_deficit_demand_ios, span_ns));
-	fprintf(out, "%s: floor %s", g->path, lab_floor_met(g, span_ns) ? "met" : "missed");
-	if (*device && !lab_floor_met(g, span_ns))
+	fprintf(out, "%s: floor %s", g->path, met ? "met" : "missed");
+	if (*device && !met && info->keeps & WEIR_KEEPS_FLOORS)
 		fprintf(out, ", %s did not fit the device", device);
+	else if (*device && !met)
+		fprintf(out, " by %s, which %s does not enforce", device, info->name);
 	if (*demand)
 		fprintf(out, "; %s were not asked for", demand);
 	fputc('\n', out);
@@ -309,47 +318,80 @@ static void target_line(FILE *out, const struct lab_group_result *g)
 	const struct weir_group_stats *s = &g->stats;
 	char target[LAB_TEXT_BYTES];
 
-	if (!g->attr.latency_target_ns)
-		return;
-	fprintf(out, "%s: p90 above its target of %s in %" PRIu64 " of %" PRIu64 " periods",
-		g->path, lab_format_ns(target, g->attr.latency_target_ns), s->latency_missed,
-		s->latency_periods);
+	lab_format_ns(target, g->attr.latency_target_ns);
+	if (!s->latency_periods && !lab_target_met(s))
+		fprintf(out, "%s: target of %s missed, nothing completed", g->path, target);
+	else
+		fprintf(out, "%s: p90 above its target of %s in %" PRIu64 " of %" PRIu64 " periods",
+			g->path, target, s->latency_missed, s->latency_periods);
 	if (g->blocker)
 		fprintf(out, "; in the way: %s", *g->blocker ? g->blocker : "the root group");
 	fputc('\n', out);
 }
 
-/* Groups that got less than their share because they did not ask for it. */
-static void demand_line(FILE *out, const struct lab_phase_result *p)
+/* Is a ceiling the reason why it got less than its share? */
+static bool is_at_ceiling(const struct lab_group_result *g)
 {
-	char text[1024];
-	size_t used = 0;
-	unsigned int i;
+	return lab_dominant_wait(&g->stats) == WEIR_WAIT_CEILING;
+}
 
-	for (i = 1; i < p->nr_groups && used < sizeof(text) - 1; i++) {
-		if (lab_group_is_quiet(&p->group[i]) || !lab_demand_limited(p, &p->group[i]))
+/* Groups that got less than their share because a ceiling held them, or they did not ask for it. */
+static void demand_line(FILE *out, const struct lab_phase_result *p, bool ceiling, const char *what)
+{
+	unsigned int i, nr = 0;
+	size_t bytes = 0;
+	char *text = NULL;
+	FILE *words = open_memstream(&text, &bytes);
+
+	if (!words)
+		abort();
+	for (i = 1; i < p->nr_groups; i++) {
+		const struct lab_group_result *g = &p->group[i];
+
+		if (lab_group_is_quiet(g) || !lab_demand_limited(p, g) ||
+		    is_at_ceiling(g) != ceiling)
 			continue;
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used, "%s%s",
-			used ? ", " : "asked for less than their share: ", p->group[i].path);
+		if (nr++ < NAMES_MAX)
+			fprintf(words, "%s%s", nr == 1 ? what : ", ", g->path);
 	}
-	if (used)
+	if (nr > NAMES_MAX)
+		fprintf(words, " and %u more", nr - NAMES_MAX);
+	if (fclose(words))
+		abort();
+	if (nr)
 		report_wrapped(out, text);
+	free(text);
+}
+
+static void promise_lines(FILE *out, const struct lab_sim_result *r,
+			  const struct lab_phase_result *p)
+{
+	unsigned int i, floors = 0, targets = 0;
+
+	for (i = 0; i < p->nr_groups; i++) {
+		const struct lab_group_result *g = &p->group[i];
+
+		if (has_floor(&g->attr) && floors++ < ROWS_MAX)
+			floor_line(out, r, p, g);
+		if (g->attr.latency_target_ns && targets++ < ROWS_MAX)
+			target_line(out, g);
+	}
+	more_line(out, floors, "floors");
+	more_line(out, targets, "latency targets");
 }
 
 static void print_phase(FILE *out, const struct lab_sim_result *r, const struct lab_phase_result *p,
 			int phase)
 {
-	unsigned int i;
-
 	group_rows(out, p);
+	if (!p->measured_ns)
+		fputs("Nothing was measured: the jobs had ended before their ramp was over.\n",
+		      out);
 	job_rows(out, r, phase);
 	sync_lines(out, r, phase);
-	demand_line(out, p);
-	for (i = 0; i < p->nr_groups; i++) {
-		floor_line(out, p, &p->group[i]);
-		target_line(out, &p->group[i]);
-	}
+	demand_line(out, p, true, "held to less than their share by a ceiling: ");
+	demand_line(out, p, false, "asked for less than their share: ");
+	promise_lines(out, r, p);
 }
 
 /* "(test1 and 3 more)": whose phase it is. */
@@ -384,6 +426,14 @@ static void cache_line(FILE *out, const struct lab_sim_result *r)
 		c->flusher_wakeups, c->commits, lab_format_ns(held, c->throttled_ns));
 }
 
+static void note_line(FILE *out, const char *note)
+{
+	char text[1100];
+
+	snprintf(text, sizeof(text), "note: %s", note);
+	report_wrapped(out, text);
+}
+
 static void print_run(FILE *out, const struct lab_sim_result *r)
 {
 	char span[LAB_TEXT_BYTES], jobs[48];
@@ -393,7 +443,7 @@ static void print_run(FILE *out, const struct lab_sim_result *r)
 		fprintf(out, "%s on %s, %s measured, seed %" PRIu64 "\n", r->label, r->device,
 			lab_format_ns(span, r->whole.measured_ns), r->seed);
 	for (i = 0; i < r->nr_notes; i++)
-		fprintf(out, "note: %s\n", r->note[i]);
+		note_line(out, r->note[i]);
 	if (r->nr_phases <= 1)
 		print_phase(out, r, &r->whole, -1);
 	for (i = 0; r->nr_phases > 1 && i < r->nr_phases; i++) {
@@ -414,7 +464,7 @@ static void ignored_line(FILE *out, const struct lab_jobs *jobs)
 	char *text;
 
 	for (i = 0; i < jobs->nr_notes; i++)
-		fprintf(out, "note: %s\n", jobs->note[i]);
+		note_line(out, jobs->note[i]);
 	for (i = 0; i < jobs->nr_ignored; i++)
 		bytes += strlen(jobs->ignored[i]) + 2;
 	text = jobs->nr_ignored ? malloc(bytes) : NULL;

@@ -77,6 +77,9 @@ struct lab_settings {
 const struct lab_setting *lab_setting_at(unsigned int n);
 /* key=value[,key=value]... over what is in *out. */
 bool lab_settings_parse(const char *spec, struct lab_settings *out, char *err, size_t err_bytes);
+/* Do they fit each other, once they are applied to *cache? False with a line in err. */
+bool lab_settings_check(const struct lab_settings *s, const struct lab_cache_config *cache,
+			char *err, size_t err_bytes);
 void lab_settings_apply(const struct lab_settings *s, struct lab_host_config *host,
 			struct lab_cache_config *cache);
 

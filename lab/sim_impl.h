@@ -78,6 +78,14 @@ void sim_collect_phase(struct sim *s, uint64_t now_ns);
 void sim_collect_end(struct sim *s);
 bool sim_collect_init(struct sim *s);
 
+/* ---- sim_notes.c: what was asked for and is not in force ---- */
+
+void sim_note_text(struct sim *s, const char *text);
+/* Of --host: the device takes less. */
+void sim_note_lowered(struct sim *s, const char *setting, uint64_t wanted, uint64_t got);
+/* Once groups and workers are there. */
+void sim_note_settings(struct sim *s);
+
 void *sim_alloc(size_t nr, size_t bytes);
 
 #endif

@@ -17,20 +17,9 @@ void *sim_alloc(size_t nr, size_t bytes)
 	return p;
 }
 
-/* Notes may repeat; each is kept once. */
 static void note(void *priv, const char *text)
 {
-	struct lab_sim_result *r = ((struct sim *)priv)->result;
-	unsigned int i;
-
-	for (i = 0; i < r->nr_notes; i++)
-		if (!strcmp(r->note[i], text))
-			return;
-	r->note = realloc(r->note, (r->nr_notes + 1) * sizeof(*r->note));
-	if (r->note)
-		r->note[r->nr_notes] = strdup(text);
-	if (!r->note || !r->note[r->nr_notes++])
-		abort();
+	sim_note_text(priv, text);
 }
 
 static bool open_host(struct sim *s)
@@ -38,11 +27,15 @@ static bool open_host(struct sim *s)
 	const struct lab_sim_spec *spec = s->spec;
 	struct lab_host_config cfg;
 	const char *wrong;
+	uint32_t got;
 
 	lab_host_config_init(&cfg, &s->device->info);
 	lab_cache_config_init(&s->cache_cfg, &s->device->info);
-	if (spec->settings)
+	if (spec->settings) {
 		lab_settings_apply(spec->settings, &cfg, &s->cache_cfg);
+		if (!lab_settings_check(spec->settings, &s->cache_cfg, s->err, s->err_bytes))
+			return false;
+	}
 	wrong = lab_cache_config_check(&s->cache_cfg);
 	if (wrong) {
 		snprintf(s->err, s->err_bytes, "--host: %s", wrong);
@@ -52,7 +45,12 @@ static bool open_host(struct sim *s)
 	cfg.note_priv = s;
 	s->host = lab_host_new(s->engine, s->device, &cfg, spec->policy->policy,
 			       spec->policy->tunable, s->err, s->err_bytes);
-	return s->host != NULL;
+	if (!s->host)
+		return false;
+	got = lab_host_max_sectors(s->host);
+	if (got < cfg.core.max_sectors)
+		sim_note_lowered(s, "max_sectors", cfg.core.max_sectors, got);
+	return true;
 }
 
 /* Index of the group that contains it, or -1 if the path is longer than any that is accepted. */
@@ -189,7 +187,10 @@ bool sim_open(struct sim *s)
 			return false;
 		lab_host_set_recording(s->host, s->recording);
 	}
-	return open_workers(s);
+	if (!open_workers(s))
+		return false;
+	sim_note_settings(s);
+	return true;
 }
 
 void sim_close(struct sim *s)

@@ -51,7 +51,7 @@ static bool set_tunable(struct lab_policy_choice *c, char *text, char *err, size
 	index = weir_tunable_find(c->policy, text);
 	if (!equals || index < 0) {
 		list_tunables(info, names, sizeof(names));
-		snprintf(err, err_bytes, "--policy: %s: %s%s: accepted is tunable=value with %s",
+		snprintf(err, err_bytes, "--policy: %s: %.80s%s: accepted is tunable=value with %s",
 			 info->name, text, equals ? "" : " (no value)", names);
 		return false;
 	}
@@ -61,10 +61,10 @@ static bool set_tunable(struct lab_policy_choice *c, char *text, char *err, size
 		return true;
 	}
 	if (t->unit == WEIR_UNIT_BOOL)
-		snprintf(err, err_bytes, "--policy: %s: %s=%s: accepted is 0 or 1", info->name,
+		snprintf(err, err_bytes, "--policy: %s: %s=%.80s: accepted is 0 or 1", info->name,
 			 text, equals + 1);
 	else
-		snprintf(err, err_bytes, "--policy: %s: %s=%s: accepted is %s, from %s to %s",
+		snprintf(err, err_bytes, "--policy: %s: %s=%.80s: accepted is %s, from %s to %s",
 			 info->name, text, equals + 1, lab_unit_accepts(t->unit),
 			 lab_format_value(low, t->min, t->unit),
 			 lab_format_value(high, t->max, t->unit));
@@ -98,7 +98,7 @@ static bool parse_one(char *text, struct lab_policies *out, char *err, size_t er
 	policy = weir_policy_find(text);
 	if (!policy) {
 		list_policies(names, sizeof(names));
-		snprintf(err, err_bytes, "--policy: %s: accepted are %s, or all",
+		snprintf(err, err_bytes, "--policy: %.80s: accepted are %s, or all",
 			 *text ? text : "(empty)", names);
 		free(label);
 		return false;

@@ -81,6 +81,13 @@ bool lab_floor_met(const struct lab_group_result *g, uint64_t span_ns)
 		       weir_mul_div(iops, span_ns, 100 * WEIR_NS_PER_S);
 }
 
+bool lab_target_met(const struct weir_group_stats *s)
+{
+	if (!s->latency_periods)
+		return !s->backlogged_ns;
+	return s->latency_missed * 10 <= s->latency_periods;
+}
+
 uint64_t lab_device_ns(const struct weir_group_stats *s)
 {
 	return s->dir[WEIR_READ].device_ns + s->dir[WEIR_WRITE].device_ns;

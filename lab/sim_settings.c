@@ -192,14 +192,44 @@ bool lab_settings_parse(const char *spec, struct lab_settings *out, char *err, s
 	}
 }
 
-static bool is_given(const struct lab_settings *s, const char *name)
+/* The value that was given, or NULL. */
+static const uint64_t *given(const struct lab_settings *s, const char *name)
 {
 	unsigned int i;
 
 	for (i = 0; i < NR_SETTINGS; i++)
 		if (!strcmp(settings[i].name, name))
-			return s->given[i];
+			return s->given[i] ? &s->value[i] : NULL;
+	return NULL;
+}
+
+/* "--host: NAME=value: accepted is ..." with a size at the end. */
+static bool contradicts(const char *name, uint64_t value, const char *accepted, uint64_t bound,
+			char *err, size_t err_bytes)
+{
+	char shown[LAB_TEXT_BYTES], limit[LAB_TEXT_BYTES];
+
+	snprintf(err, err_bytes, "--host: %s=%s: accepted is %s %s", name,
+		 lab_format_value(shown, value, WEIR_UNIT_BYTES), accepted,
+		 lab_format_value(limit, bound, WEIR_UNIT_BYTES));
 	return false;
+}
+
+bool lab_settings_check(const struct lab_settings *s, const struct lab_cache_config *cache,
+			char *err, size_t err_bytes)
+{
+	const uint64_t *ahead = given(s, "read_ahead"), *dirty = given(s, "dirty");
+	const uint64_t *background = given(s, "dirty_background");
+
+	if (ahead && *ahead % KIB(4))
+		return contradicts("read_ahead", *ahead, "a multiple of", KIB(4), err, err_bytes);
+	if (dirty && *dirty > cache->cache_bytes)
+		return contradicts("dirty", *dirty, "what the cache holds, up to",
+				   cache->cache_bytes, err, err_bytes);
+	if (background && *background >= cache->dirty_bytes)
+		return contradicts("dirty_background", *background, "less than dirty, which is",
+				   cache->dirty_bytes, err, err_bytes);
+	return true;
 }
 
 void lab_settings_apply(const struct lab_settings *s, struct lab_host_config *host,
@@ -211,8 +241,8 @@ void lab_settings_apply(const struct lab_settings *s, struct lab_host_config *ho
 		if (s->given[i])
 			settings[i].apply(s->value[i], host, cache);
 	/* The dirty limits follow what they are a part of. */
-	if (is_given(s, "cache") && !is_given(s, "dirty"))
+	if (given(s, "cache") && !given(s, "dirty"))
 		cache->dirty_bytes = cache->cache_bytes / 5;
-	if ((is_given(s, "cache") || is_given(s, "dirty")) && !is_given(s, "dirty_background"))
+	if ((given(s, "cache") || given(s, "dirty")) && !given(s, "dirty_background"))
 		cache->dirty_background_bytes = cache->dirty_bytes / 2;
 }

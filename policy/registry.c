@@ -52,6 +52,23 @@ int weir_tunable_find(const struct weir_policy *p, const char *name)
 	return -WEIR_ENOENT;
 }
 
+const char *weir_keeps_name(enum weir_keeps what)
+{
+	switch (what) {
+	case WEIR_KEEPS_WEIGHTS:
+		return "weights (io.weight)";
+	case WEIR_KEEPS_TREE:
+		return "the tree of groups";
+	case WEIR_KEEPS_FLOORS:
+		return "floors (io.low)";
+	case WEIR_KEEPS_LATENCY:
+		return "latency targets (io.latency)";
+	case WEIR_KEEPS_PRIORITIES:
+		return "I/O priorities";
+	}
+	return "?";
+}
+
 const char *weir_unit_name(enum weir_unit unit)
 {
 	static const char *const names[] = {

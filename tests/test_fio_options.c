@@ -264,7 +264,7 @@ static void cannot_run(void **state)
 		{"ioengine=rbd", "ioengine=rbd"},
 		{"ioengine=splice", "ioengine=splice"},
 		{"ioengine=external:/tmp/x.o", "ioengine=external"},
-		{"ioengine=whatever", "engine that the lab doesn't know"},
+		{"ioengine=./whatever.so", "engine that the lab doesn't know"},
 		{"read_iolog=foo.log", "read_iolog"},
 		{"zonemode=zbd", "zonemode=zbd"},
 		{"zonemode=strided", "zonemode=strided"},

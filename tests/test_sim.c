@@ -411,7 +411,7 @@ static void errors_name_the_place(void **state)
 		{"[a]\nruntime=1\n", "floppy", NULL, "floppy"},
 		{"[a]\nruntime=1\n", "ssd:sparkle=1", NULL, "sparkle"},
 		{"[a]\nruntime=1\n", "ssd", "dirty=2m,dirty_background=4m",
-		 "--host: dirty_background_bytes is not below dirty_bytes"},
+		 "--host: dirty_background=4m: accepted is less than dirty, which is 2m"},
 	};
 	struct run r;
 	unsigned int i;

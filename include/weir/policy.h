@@ -27,11 +27,24 @@ struct weir_tunable {
 
 #define WEIR_TUNABLES_MAX 32
 
+/*
+ * What a policy acts on. The rest it can be told, and the core keeps books of it, but it is not
+ * enforced: a host says so to whoever sets it. Ceilings are the core's, in force under all of them.
+ */
+enum weir_keeps {
+	WEIR_KEEPS_WEIGHTS = 1 << 0,
+	WEIR_KEEPS_TREE = 1 << 1, /* weights within the parent; else all groups are equals */
+	WEIR_KEEPS_FLOORS = 1 << 2,
+	WEIR_KEEPS_LATENCY = 1 << 3,
+	WEIR_KEEPS_PRIORITIES = 1 << 4, /* ioprio class and level */
+};
+
 /* One policy as a user sees it. tunables ends with an entry without a name. */
 struct weir_policy_info {
 	const char *name;
 	const char *help;
 	const struct weir_tunable *tunables;
+	unsigned int keeps; /* of enum weir_keeps */
 };
 
 /* n-th built-in policy, or NULL after the last. Order is fixed. */
@@ -42,5 +55,7 @@ const struct weir_policy_info *weir_policy_info(const struct weir_policy *p);
 /* Index of a tunable in its policy's table, or -WEIR_ENOENT. */
 int weir_tunable_find(const struct weir_policy *p, const char *name);
 const char *weir_unit_name(enum weir_unit unit);
+/* For one of them: what an operator sets, as in "floors (io.low)". */
+const char *weir_keeps_name(enum weir_keeps what);
 
 #endif

@@ -262,6 +262,7 @@ const struct weir_policy weir_policy_tpps = {
 			.name = "tpps",
 			.help = "weights as numbers of requests in the driver",
 			.tunables = tpps_tunables,
+			.keeps = WEIR_KEEPS_WEIGHTS,
 		},
 	.instance_size = sizeof(struct tpps),
 	.group_size = sizeof(struct tpps_group),

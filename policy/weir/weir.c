@@ -253,8 +253,8 @@ static void tuned(struct weir *w, unsigned int index)
 }
 
 const struct weir_policy weir_policy_weir = {
-	.info = {"weir", "shares in device time, floors, latency targets, adaptive depth",
-		 tunables},
+	.info = {"weir", "shares in device time, floors, latency targets, adaptive depth", tunables,
+		 WEIR_KEEPS_WEIGHTS | WEIR_KEEPS_TREE | WEIR_KEEPS_FLOORS | WEIR_KEEPS_LATENCY},
 	.instance_size = sizeof(struct wp),
 	.group_size = sizeof(struct wp_group),
 	.init = init,
