@@ -21,7 +21,8 @@ static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
 
 	if (!pool)
 		return UINT32_MAX;
-	/* To the nearest: 200 of 500 is 40 of 100 places, though the share is cut off after 32 bits. */
+	/* To the nearest: 200 of 500 is 40 of 100 places, though the share is cut off after 32
+	 * bits. */
 	n = (uint32_t)((weir_entitle_share(g) * pool + (UINT64_C(1) << 31)) >> 32);
 	if (dir == WEIR_WRITE)
 		n -= n / 4;
@@ -80,8 +81,8 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 	a->waiting = true;
 	list_push_back(&g->w->admit_waiters, &a->wait);
 	/*
-	 * Who waits for a place counts as active, or its share would stay with those who have one. The
-	 * claim that begins here lasts until it is woken: weir_entitle_advance().
+	 * Who waits for a place counts as active, or its share would stay with those who have one.
+	 * The claim that begins here lasts until it is woken: weir_entitle_advance().
 	 */
 	if (!g->entitle.own_active) {
 		weir_entitle_busy(g, g->w->now);

@@ -31,7 +31,7 @@ struct weir_admission {
 	enum weir_dir dir;
 	uint32_t admitted;
 	bool congested;
-	bool waiting; /* was refused and not woken yet */
+	bool waiting;	       /* was refused and not woken yet */
 	struct weir_list wait; /* in weir->admit_waiters while waiting */
 };
 

@@ -8,10 +8,10 @@
 #define weir_likely(x) __builtin_expect(!!(x), 1)
 #define weir_unlikely(x) __builtin_expect(!!(x), 0)
 
-#define weir_assert(expr)                                                                          \
-	do {                                                                                       \
-		if (weir_unlikely(!(expr)))                                                        \
-			weir_assert_fail(#expr, __FILE__, __LINE__);                               \
+#define weir_assert(expr)                                            \
+	do {                                                         \
+		if (weir_unlikely(!(expr)))                          \
+			weir_assert_fail(#expr, __FILE__, __LINE__); \
 	} while (0)
 
 #endif

@@ -60,8 +60,8 @@ struct weir {
 	struct weir_list ctxs;
 	uint32_t nr_groups, next_group_id, next_ctx_id;
 
-	struct weir_switch *pending;  /* prepared change of policy */
-	struct weir_recorder *recorder; /* storage in the host's ring; NULL: off */
+	struct weir_switch *pending;	 /* prepared change of policy */
+	struct weir_recorder *recorder;	 /* storage in the host's ring; NULL: off */
 	struct weir_recorder *recording; /* the latest one, which may still be read out; or NULL */
 
 	struct weir_config cfg;

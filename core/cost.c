@@ -32,8 +32,8 @@ const char *weir_profile_check(const struct weir_profile *p)
 
 	if (p->rbps < bps_min || p->wbps < bps_min || p->rbps > max || p->wbps > max)
 		return "rbps and wbps must lie between 1024 and 2^50 bytes/s";
-	if (!p->rseqiops || !p->rrandiops || !p->wseqiops || !p->wrandiops ||
-	    p->rseqiops > max || p->rrandiops > max || p->wseqiops > max || p->wrandiops > max)
+	if (!p->rseqiops || !p->rrandiops || !p->wseqiops || !p->wrandiops || p->rseqiops > max ||
+	    p->rrandiops > max || p->wseqiops > max || p->wrandiops > max)
 		return "the four IOPS figures must lie between 1 and 2^50";
 	return NULL;
 }

@@ -45,7 +45,7 @@ struct weir_ctx *weir_ctx_create(struct weir *w, struct weir_group *g, enum weir
 	ctx->w = w;
 	ctx->group = g;
 	ctx->id = w->next_ctx_id++;
-	ctx->ioprio_class = (uint8_t)class;
+	ctx->ioprio_class = (uint8_t) class;
 	ctx->ioprio_level = (uint8_t)level;
 	if (alloc_policy_state(ctx)) {
 		free_ctx(ctx);
@@ -111,7 +111,7 @@ void weir_ctx_set_ioprio(struct weir_ctx *ctx, enum weir_ioprio_class class, uns
 			 uint64_t now)
 {
 	weir_tick(ctx->w, now);
-	ctx->ioprio_class = (uint8_t)class;
+	ctx->ioprio_class = (uint8_t) class;
 	ctx->ioprio_level = (uint8_t)level;
 	ctx->w->retry_ns = 0;
 	weir_record_ctx_ioprio(ctx->w, ctx);

@@ -151,7 +151,8 @@ void weir_entitle_quiet(struct weir_group *g, uint64_t now)
 	struct weir_entitle *e = &g->entitle;
 
 	/* One constant length, so the list is in order of its ends. A change of claim_ns may break
-	 * the order for one claim's length; the later end then waits for the earlier one behind it. */
+	 * the order for one claim's length; the later end then waits for the earlier one behind it.
+	 */
 	e->claiming = true;
 	e->claim_end_ns = now + g->w->cfg.claim_ns;
 	list_push_back(&g->w->claims, &e->claim);

@@ -25,19 +25,19 @@
 #define WEIR_ENT_UNIT_SHIFT 4
 
 struct weir_entitle {
-	uint64_t sum;	      /* entitlement of the subtree */
-	uint64_t unit;	      /* per unit of weight among the children */
-	uint64_t seen_unit;   /* parent's unit when sum was brought up to date */
+	uint64_t sum;	    /* entitlement of the subtree */
+	uint64_t unit;	    /* per unit of weight among the children */
+	uint64_t seen_unit; /* parent's unit when sum was brought up to date */
 	uint64_t own_sum, own_seen_unit;
-	uint32_t weight_sum;  /* of active children, own requests included: at most 2^32 / 10000 */
-	uint32_t rest;	      /* gained and not yet in unit: less than weight_sum was */
-	uint32_t nr_active;   /* active children, own requests included */
+	uint32_t weight_sum; /* of active children, own requests included: at most 2^32 / 10000 */
+	uint32_t rest;	     /* gained and not yet in unit: less than weight_sum was */
+	uint32_t nr_active;  /* active children, own requests included */
 	bool own_active;
-	bool claiming;	      /* own requests are gone, the claim runs */
+	bool claiming; /* own requests are gone, the claim runs */
 	uint64_t claim_end_ns;
 	uint64_t active_since_ns, active_ns;
 	uint64_t active_reset_ns; /* active_ns when the statistics were reset */
-	struct weir_list claim; /* in weir->claims, by end */
+	struct weir_list claim;	  /* in weir->claims, by end */
 };
 
 /* Called first by everything that moves time: expires claims, integrates the device's use. */

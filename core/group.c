@@ -202,7 +202,8 @@ int weir_group_remove(struct weir_group *g, uint64_t now)
 	weir_record_group_remove(w, g);
 	g->dying = true;
 	g->parent->nr_living_children--;
-	/* Tells the host, which may give the group's last place back: it stays until that is over. */
+	/* Tells the host, which may give the group's last place back: it stays until that is over.
+	 */
 	g->nr_ctx++;
 	weir_admission_forget(g);
 	g->nr_ctx--;

@@ -33,7 +33,8 @@ static void clock_charge(struct weir_limit_clock *c, uint64_t amount, bool backl
 	if (backlogged || cost_ns <= WEIR_LIMIT_CREDIT_INTERVAL_NS)
 		slack_ns = WEIR_LIMIT_SLACK_NS;
 	base = now > slack_ns ? now - slack_ns : 0;
-	/* Times compare right while they are within 2^63 of each other: bound the wait by 73 years. */
+	/* Times compare right while they are within 2^63 of each other: bound the wait by 73 years.
+	 */
 	c->next_ns = weir_min64(weir_max64(c->next_ns, base) + cost_ns, now + WEIR_LIMIT_FAR_NS);
 }
 
@@ -270,7 +271,8 @@ static struct weir_rq *let_through(struct weir *w, unsigned int dir, uint64_t no
 	}
 	rq->release_ns = due_ns;
 	unlink_held(rq);
-	/* Every level's tag and clocks moved: flow_update() stops where its parent is not affected. */
+	/* Every level's tag and clocks moved: flow_update() stops where its parent is not affected.
+	 */
 	for (n = g; n; n = n->parent)
 		flow_update(n, dir, now);
 	return rq;

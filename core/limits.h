@@ -48,10 +48,10 @@ struct weir_flow {
 	struct weir_limit_clock bytes, ios;
 	struct weir_list held; /* own requests, by `link` */
 	uint32_t nr_held;
-	uint32_t nr_pending;   /* requests held in the subtree */
-	struct weir_heap ready; /* children's flows and the own requests, by tag */
+	uint32_t nr_pending;		  /* requests held in the subtree */
+	struct weir_heap ready;		  /* children's flows and the own requests, by tag */
 	struct weir_heap_entry ready_one; /* of ready, while there are no children */
-	uint64_t vtime;		/* tag of the last that was let through */
+	uint64_t vtime;			  /* tag of the last that was let through */
 	uint64_t tag, own_tag;
 	struct weir_heap_item in_ready, own_in_ready, in_timer;
 	bool limited; /* has a rate of its own */

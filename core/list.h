@@ -7,7 +7,7 @@
 
 #include <weir/request.h>
 
-#define weir_container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
+#define weir_container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
 static inline void list_init(struct weir_list *head)
 {
@@ -56,13 +56,13 @@ static inline void list_replace(struct weir_list *item, struct weir_list *with)
 #define list_next(item, type, member) weir_container_of((item)->member.next, type, member)
 #define list_prev(item, type, member) weir_container_of((item)->member.prev, type, member)
 
-#define list_for_each(pos, head, type, member)                                                     \
-	for (pos = list_first(head, type, member); &pos->member != (head);                         \
+#define list_for_each(pos, head, type, member)                             \
+	for (pos = list_first(head, type, member); &pos->member != (head); \
 	     pos = list_next(pos, type, member))
 
 /* The body may unlink or free pos. */
-#define list_for_each_safe(pos, tmp, head, type, member)                                           \
-	for (pos = list_first(head, type, member), tmp = list_next(pos, type, member);             \
+#define list_for_each_safe(pos, tmp, head, type, member)                               \
+	for (pos = list_first(head, type, member), tmp = list_next(pos, type, member); \
 	     &pos->member != (head); pos = tmp, tmp = list_next(pos, type, member))
 
 #endif

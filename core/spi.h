@@ -43,10 +43,10 @@ struct weir_policy {
 	uint32_t ctx_size;
 
 	/*
-	 * State of the instance is zeroed, its tunables are set (weir_policy_tunable()), and no group is
-	 * online yet. It may fail only at creation of an instance, never in a switch. `exit` is
-	 * called with all groups offline. Both may be NULL, as may all hooks except insert, dispatch
-	 * and remove.
+	 * State of the instance is zeroed, its tunables are set (weir_policy_tunable()), and no
+	 * group is online yet. It may fail only at creation of an instance, never in a switch.
+	 * `exit` is called with all groups offline. Both may be NULL, as may all hooks except
+	 * insert, dispatch and remove.
 	 */
 	int (*init)(struct weir *w);
 	void (*exit)(struct weir *w);
@@ -64,8 +64,8 @@ struct weir_policy {
 	/* force: anything, at once; NULL only if nothing is queued. */
 	struct weir_rq *(*dispatch)(struct weir *w, bool force, struct weir_verdict *v);
 	/*
-	 * Whose request would go next; asked when the device itself is full (config.device_depth), for
-	 * the accounting of waits. No side effects, O(log n). NULL if not known.
+	 * Whose request would go next; asked when the device itself is full (config.device_depth),
+	 * for the accounting of waits. No side effects, O(log n). NULL if not known.
 	 */
 	struct weir_group *(*next_group)(struct weir *w);
 	void (*complete)(struct weir *w, struct weir_rq *rq);
@@ -77,14 +77,16 @@ struct weir_policy {
 	/* May bio join rq, making it nr_sectors long? Default: yes. */
 	bool (*may_merge)(struct weir *w, const struct weir_rq *rq, const struct weir_rq *bio,
 			  uint32_t nr_sectors);
-	/* A queued request that starts where bio ends, or NULL. Group and size are checked by the core. */
+	/* A queued request that starts where bio ends, or NULL. Group and size are checked by the
+	 * core. */
 	struct weir_rq *(*find_front)(struct weir *w, const struct weir_rq *bio);
 	/* rq grew at its back or front (cost_ns grew by added_cost_ns). */
 	void (*merged)(struct weir *w, struct weir_rq *rq, enum weir_merge kind,
 		       uint64_t added_cost_ns);
 	/* `second` is about to be absorbed by `first` (and then removed). */
 	void (*joining)(struct weir *w, struct weir_rq *first, struct weir_rq *second);
-	/* Neighbours in the policy's order, for joining after a merge; default: end-sector look-up. */
+	/* Neighbours in the policy's order, for joining after a merge; default: end-sector look-up.
+	 */
 	struct weir_rq *(*latter)(struct weir *w, struct weir_rq *rq);
 	struct weir_rq *(*former)(struct weir *w, struct weir_rq *rq);
 

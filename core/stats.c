@@ -51,7 +51,8 @@ void weir_stats_fold(struct weir_group *into, struct weir_group *from)
 		add_counters(&into->stats.dir[dir], &from->stats.dir[dir]);
 		add_rare(&into->stats.rare[dir], &from->stats.rare[dir]);
 		for (kind = 0; kind < WEIR_NR_HISTS; kind++)
-			add_bins(weir_group_bins(into, dir, kind), weir_group_bins(from, dir, kind));
+			add_bins(weir_group_bins(into, dir, kind),
+				 weir_group_bins(from, dir, kind));
 	}
 	into->stats.flushes += from->stats.flushes;
 }

@@ -39,7 +39,7 @@ struct weir_wait_clocks {
 	enum weir_wait_state state;
 	uint64_t last_ns;
 	uint64_t clock_ns[WEIR_NR_CLOCKS];
-	struct weir_group *next; /* leaf end of the path that goes next, or NULL */
+	struct weir_group *next;	       /* leaf end of the path that goes next, or NULL */
 	uint64_t next_share_ns, next_floor_ns; /* up to these clocks its time is in the nodes */
 };
 

@@ -137,6 +137,9 @@ static int finish_area(struct fio_parser *p, struct fio_job *j)
 		job->nrfiles = j->nr_names;
 	if (job->on_device && job->nrfiles > 1)
 		cannot_run(j, "filename= names several files or devices: the lab has one device");
+	/* As in fio, files hold no more than they are long. */
+	if (job->filesize && !job->on_device && job->size / job->nrfiles > job->filesize)
+		job->size = job->filesize * job->nrfiles;
 	if (job->size && job->size < smallest_block(job))
 		return fio_conflict(p, j, "size",
 				    "a size of at least one block is accepted: %" PRIu64,

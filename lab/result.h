@@ -86,7 +86,8 @@ uint64_t lab_per_second(uint64_t n, uint64_t span_ns);
  * missing over the span: windows of 100 ms do not hold a whole number of requests.
  */
 bool lab_floor_met(const struct lab_group_result *g, uint64_t span_ns);
-/* In at most one of ten periods it was not. A group that waits, and gets nothing, has no periods. */
+/* In at most one of ten periods it was not. A group that waits, and gets nothing, has no periods.
+ */
 bool lab_target_met(const struct weir_group_stats *s);
 uint64_t lab_device_ns(const struct weir_group_stats *s);
 /* Requests that another one absorbed, in the core and in plugs. */

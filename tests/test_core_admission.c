@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core/admission.c: how the pool is divided, the marks of congestion, who is refused and why, and in
- * which order they are woken.
+ * core/admission.c: how the pool is divided, the marks of congestion, who is refused and why, and
+ * in which order they are woken.
  */
 #include "tests/util_host.h"
 
@@ -272,7 +272,8 @@ static void order_of_asking(void **state)
 		assert_int_equal(woken.dir[n], n % 2 ? WEIR_WRITE : WEIR_READ);
 	}
 	assert_int_equal(woken.taken, 3);
-	/* And a itself far below its own part, now that others are active: 100 of 800, with root's. */
+	/* And a itself far below its own part, now that others are active: 100 of 800, with root's.
+	 */
 	assert_int_equal(weir_admit_limit(a, WEIR_READ), 18);
 	give_back(h, a, WEIR_READ, 125);
 	assert_int_equal(woken.nr, 4);

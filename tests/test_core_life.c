@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core/request.c: the life of a request in every branch, the answers of dispatch
- * about time, forced drain, and what an instance does with bad settings, lack of memory and misuse.
+ * core/request.c: the life of a request in every branch, the answers of dispatch about time, forced
+ * drain, and contexts.
  */
 #include "tests/util_host.h"
 
@@ -352,7 +352,8 @@ static void drain(void **state)
 		util_expect(h, first + n);
 	util_expect(h, util_insert_as(h, g, NULL, WEIR_OP_READ, 5000, 8));
 	weir_set_drain(h->w, false, h->now);
-	/* Held ones were let go without a charge; the insertion while draining was charged as debt. */
+	/* Held ones were let go without a charge; the insertion while draining was charged as debt.
+	 */
 	n = util_insert_as(h, g, NULL, WEIR_OP_READ, 6000, 8);
 	assert_null(weir_dispatch(h->w, h->now, &next));
 	assert_int_equal(next.at_ns, start + UINT64_C(2000000000));

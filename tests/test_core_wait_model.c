@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core/wait.c against a model that knows nothing of clocks: random scenes, in which every interval is
- * charged to a cause for every node of a tree by the states of all requests, and added up.
+ * core/wait.c against a model that knows nothing of clocks: random scenes, in which every interval
+ * is charged to a cause for every node of a tree by the states of all requests, and added up.
  */
 #include "tests/stall_policy.h"
 

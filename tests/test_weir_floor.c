@@ -298,7 +298,8 @@ static void floor_group_removed(void **state)
 	struct weir_group *root = weir_root(d->w), *a = sd_group(d, root, 1);
 	struct sd_stream *thinker = sd_stream(d, a, 1), *sb;
 
-	/* One at a time, and a floor that it can only meet if nearly nothing else is in the device. */
+	/* One at a time, and a floor that it can only meet if nearly nothing else is in the device.
+	 */
 	set_floor(d, a, (struct weir_rates){.iops = {9500, 0}});
 	sd_start_stream(d, thinker);
 	sb = sd_load(d, sd_group(d, root, 100), 64);

@@ -311,7 +311,8 @@ static void bursts(void **state)
 	sd_run(d, SD_S);
 	sd_clear(d);
 	sd_run(d, 5 * SD_S);
-	/* 3/4 of half of the time; and not more, but for what is still queued at the end of each. */
+	/* 3/4 of half of the time; and not more, but for what is still queued at the end of each.
+	 */
 	assert_in_range(sd_share_ppm(d, burst), 375000 * 95 / 100, 375000 * 103 / 100);
 	assert_true(sd_busy_ppm(d) >= 980000);
 }

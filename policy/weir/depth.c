@@ -99,7 +99,8 @@ void wp_depth_update(struct wp *p)
 {
 	uint64_t base = base_window_ns(p);
 
-	p->unsqueezed_ns = p->floor_reference ? base + base / 2 : squeezed_ns(base, p->floor_squeeze);
+	p->unsqueezed_ns = p->floor_reference ? base + base / 2
+					      : squeezed_ns(base, p->floor_squeeze);
 	p->open_ns = squeezed_ns(p->unsqueezed_ns, p->squeeze);
 }
 

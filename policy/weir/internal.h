@@ -145,12 +145,12 @@ struct wp {
 	uint32_t nr_queued;
 
 	/* Depth. */
-	uint64_t window_ns;    /* standing: device time that may be in flight */
-	uint64_t open_ns;      /* the window as it is now: one more goes while less is in flight */
+	uint64_t window_ns;	/* standing: device time that may be in flight */
+	uint64_t open_ns;	/* the window as it is now: one more goes while less is in flight */
 	uint64_t unsqueezed_ns; /* the same without latency targets */
-	uint64_t in_flight_ns; /* counted now, without the stuck */
-	uint64_t progress_ns;  /* time since which the oldest is being worked on */
-	uint64_t service_ns;   /* EWMA 1/16 of service times */
+	uint64_t in_flight_ns;	/* counted now, without the stuck */
+	uint64_t progress_ns;	/* time since which the oldest is being worked on */
+	uint64_t service_ns;	/* EWMA 1/16 of service times */
 	struct weir_list in_flight, stuck;
 	uint32_t nr_in_flight, nr_stuck;
 	struct wp_probe probe;

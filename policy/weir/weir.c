@@ -140,8 +140,8 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 struct wp_choice {
 	struct weir_group *g;
 	struct weir_rq *rq; /* its first, if NULL */
-	bool owed;	  /* g is behind its floor */
-	bool out_of_turn; /* and it would not be its turn by share */
+	bool owed;	    /* g is behind its floor */
+	bool out_of_turn;   /* and it would not be its turn by share */
 };
 
 /* Whose request goes next. */
