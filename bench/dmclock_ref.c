@@ -10,9 +10,9 @@
  *	L = max(t, L' + (delta + cost) / limit)		when its limit lets it go
  *
  * Three heaps hold the clients by their heads: by R; by L, those that are not ready first; and by
- *P, those that are ready first. Pulling serves the smallest R if that is due, else marks as ready
- *what its limit lets go and serves the smallest P among the ready, taking that service off the
- *client's reservation. Tags are computed late, when a request becomes the head of its queue.
+ * P, those that are ready first. Pulling serves the smallest R if that is due, else marks as ready
+ * what its limit lets go and serves the smallest P among the ready, taking that service off the
+ * client's reservation. Tags are computed late, when a request becomes the head of its queue.
  *
  * It is meant to be a fair opponent: no lock, no allocation, no lookup by name, no clock is read,
  * requests are linked in place, and heaps are arrays with the clients' places noted in them.

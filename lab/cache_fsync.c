@@ -3,7 +3,7 @@
  * fsync and fdatasync.
  *
  *	1. Write the file's dirty pages, sync and in the caller's name, and wait for them and for
- *all other write-back of the file that is in flight.
+ * all other write-back of the file that is in flight.
  *	2. Pages that were dirty again while under write-back could not be written in 1: once more.
  *	   Who writes to them meanwhile can't keep this going, since whatever is dirty after the
  *	   second time was written to after the call.

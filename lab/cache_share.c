@@ -5,7 +5,7 @@
  * A limit is divided like the device: down the tree, at each node among the children by io.weight,
  * with the node's own pages as one hidden child of weight own_weight. Only who is active counts: a
  * group that has dirty pages or writers that wait, or dirtied something within the last second. So
- *a lone writer has the whole limit, and a second one of equal weight halves it at its first page.
+ * a lone writer has the whole limit, and a second one of equal weight halves it at its first page.
  *
  *	limit 100 MiB      root ---- a (weight 300) ---- a/x (100): 25 MiB
  *	                        |                   `--- a/y (200): 50 MiB

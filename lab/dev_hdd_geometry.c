@@ -3,10 +3,10 @@
  * Geometry of the disk model.
  *
  * Sectors are numbered along a track, then through the heads of a cylinder, then inwards. Each
- *track starts a little later on the circle than the one before (skew), by the time that switching
- *heads or stepping one cylinder takes; so a sequential transfer never misses its sector. Adding up
- *tracks, skews and the way along the track gives a sector's *phase*: the time at which a head that
- *streams the disk from the beginning would meet it. Two things follow at once, in integers:
+ * track starts a little later on the circle than the one before (skew), by the time that switching
+ * heads or stepping one cylinder takes; so a sequential transfer never misses its sector. Adding up
+ * tracks, skews and the way along the track gives a sector's *phase*: the time at which a head that
+ * streams the disk from the beginning would meet it. Two things follow at once, in integers:
  *
  *	streaming from a to b takes phase(b) - phase(a);
  *	a head on the track of a meets it when time = phase(a) modulo one rotation.

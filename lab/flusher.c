@@ -3,8 +3,8 @@
  * The flusher: when to write back, and what.
  *
  * It works in lanes. With LAB_CHARGE_ROOT there is one, in the root group, for all dirty pages;
- *with LAB_CHARGE_DIRTIER each group has its own. A lane is asleep, about to run, or waits for its
- *group to have room in the request pool. It writes for one of three reasons:
+ * with LAB_CHARGE_DIRTIER each group has its own. A lane is asleep, about to run, or waits for its
+ * group to have room in the request pool. It writes for one of three reasons:
  *
  *	background   more is dirty than its part of the background limit, until a sixteenth less is
  *	held         writers are held back for want of room

@@ -10,7 +10,7 @@
  *	C          data ------|      |== commit 2 ==|
  *
  * A commit is two writes one after the other, sequential in a circular area: the description and
- *the changed blocks (a block for each inode, another where the size changed), and when these are
+ * the changed blocks (a block for each inode, another where the size changed), and when these are
  * there the commit block, with a flush before it and FUA if there are barriers. Both are sync and
  * metadata, in a context of the thread's own: which is what makes a scheduler that idles between
  * contexts wait twice for each fsync (thread 001).

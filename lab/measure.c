@@ -7,9 +7,9 @@
  * writes:
  *
  *	rbps, wbps		4096 bytes over (T(128 KiB) - T(4 KiB)) / 31: what a further page
- *costs rseqiops, rrandiops ..	1 / T(4 KiB), sequential and random over the whole device latency_ns
- *mean time of a 4 KiB random read, alone flush_ns		time that a flush after each 4 KiB
- *write adds, one at a time
+ * costs rseqiops, rrandiops ..	1 / T(4 KiB), sequential and random over the whole device latency_ns
+ * mean time of a 4 KiB random read, alone flush_ns		time that a flush after each 4 KiB
+ * write adds, one at a time
  *	knee_ns			smallest depth that reaches 99 % of the peak rate of 4 KiB random
  *				reads, times T
  *

@@ -12,10 +12,10 @@
  *	      reader
  *
  * Whoever reads at or behind the trigger page while the stream holds pages there asks for more,
- *until read_ahead_windows windows are entered last or not entered yet. So with one window the
- *reader waits for each; with two the next is read while one is consumed (what Linux does); with
- *three the device has two to work on, which is what keeps a device busy that moves whole commands
- *over its link one after the other.
+ * until read_ahead_windows windows are entered last or not entered yet. So with one window the
+ * reader waits for each; with two the next is read while one is consumed (what Linux does); with
+ * three the device has two to work on, which is what keeps a device busy that moves whole commands
+ * over its link one after the other.
  *
  * The state belongs to the open file, not to a task: tasks that interleave one stream arrive out of
  * order. So a miss a little beyond the stream's end (up to one full window) continues it, and pages

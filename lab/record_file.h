@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A flight recording that goes into a file while a run of the lab goes on. It owns the ring that
- *the core writes to, and the file.
+ * the core writes to, and the file.
  *
  *	rec = lab_record_open(w, "run.weirrec", now, err, sizeof(err));	// w is drained
  *	while (...) {

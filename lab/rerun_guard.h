@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Catches a failed assertion of the core or a policy, instead of ending the program. A recording
- *may have been taken because an assertion failed (a kernel warns and goes on), or be damaged in a
- *way that no checksum finds: either way the answer is which call it was.
+ * may have been taken because an assertion failed (a kernel warns and goes on), or be damaged in a
+ * way that no checksum finds: either way the answer is which call it was.
  *
  * Nothing that the core allocated may be used or freed through the core after that.
  */

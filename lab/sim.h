@@ -13,8 +13,8 @@
  *
  * Jobs of one stonewall group form a phase; phases run one after another. The window of a phase is
  * from the end of the longest ramp among its jobs (counted from the phase's start) to the end of
- *its last job, open on the left and closed on the right. Statistics of groups and device begin
- *afresh with each window.
+ * its last job, open on the left and closed on the right. Statistics of groups and device begin
+ * afresh with each window.
  */
 #ifndef LAB_SIM_H
 #define LAB_SIM_H

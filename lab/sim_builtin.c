@@ -6,10 +6,10 @@
  *			  [:pause=TIME][:seed=N][:cgroup=PATH]
  *
  * interleave is what sysbench's sequential file test does (thread 004): N threads have one open
- *file between them, so one read-ahead state. Each takes the next block of the file, reads or writes
- *it, and comes back for another one after a pause of 0 to `pause`, drawn from the seed: that
- *decides which thread is next, as a CPU scheduler would. So the union is sequential while each
- *thread strides.
+ * file between them, so one read-ahead state. Each takes the next block of the file, reads or writes
+ * it, and comes back for another one after a pause of 0 to `pause`, drawn from the seed: that
+ * decides which thread is next, as a CPU scheduler would. So the union is sequential while each
+ * thread strides.
  *
  * It is made of ordinary clones of a fio job, which the text below describes; only where the next
  * block is comes from somewhere else (struct lab_turns).

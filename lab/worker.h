@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A worker runs one job (one clone of it) in virtual time, as fio would: it asks the pattern for
- *the next I/O, waits as the pacing says, issues up to iodepth of them and measures each from issue
- *to completion.
+ * the next I/O, waits as the pacing says, issues up to iodepth of them and measures each from issue
+ * to completion.
  *
  *	worker.c	life: start, end of ramp, deadline, passes, end
  *	worker_issue.c	the loop that issues, and direct I/O

@@ -8,8 +8,8 @@
  *
  *	gauntlet_add(&job, "[a]\nrw=randread\n...");
  *	result = gauntlet_sim("", "%s --device ssd --policy noop,weir", gauntlet_file("a.fio",
- *&job)); weir = gauntlet_run(result, "weir"); gauntlet_at_least("total", gauntlet_number(weir,
- *"total/iops"), 1000); json_decref(result); gauntlet_verdict();
+ * &job)); weir = gauntlet_run(result, "weir"); gauntlet_at_least("total", gauntlet_number(weir,
+ * "total/iops"), 1000); json_decref(result); gauntlet_verdict();
  *
  * A figure out of bounds is noted with the command that shows it, and the test goes on, so that one
  * failure tells about all of them; gauntlet_verdict() is what fails.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Closed loops of random I/O through the lab's block layer on a modelled device, counted second by
- *second: what the JSON of a run says only as a mean. Limits can be changed while it runs.
+ * second: what the JSON of a run says only as a mean. Limits can be changed while it runs.
  *
  *	struct loop l;
  *	struct loop_stream *s;
