@@ -45,7 +45,8 @@ static const struct setting {
 
 #define NR_SETTINGS (sizeof(setting) / sizeof(setting[0]))
 
-static double sample_ns[NR_SETTINGS][NR_SUBJECTS][ROUNDS_MAX];
+/* With statistics, and without what can be left out of them. */
+static double sample_ns[2][NR_SETTINGS][NR_SUBJECTS][ROUNDS_MAX];
 
 /* Time that this thread ran: another process in between costs cache lines, not its whole turn. */
 static uint64_t clock_ns(void)
@@ -104,9 +105,9 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double median_ns(size_t s, int which, unsigned int rounds)
+static double median_ns(bool bare, size_t s, int which, unsigned int rounds)
 {
-	double *samples = sample_ns[s][which];
+	double *samples = sample_ns[bare][s][which];
 
 	qsort(samples, rounds, sizeof(*samples), compare);
 	return samples[rounds / 2];
@@ -118,26 +119,35 @@ static void print_goal(const char *what, double value, double goal, const char *
 	       value <= goal ? "reached" : "MISSED");
 }
 
-static void print_results(unsigned int rounds)
+static void print_table(bool bare, double ns[NR_SETTINGS][NR_SUBJECTS], unsigned int rounds)
 {
-	double ns[NR_SETTINGS][NR_SUBJECTS];
-	char what[64];
 	size_t s;
 	int i;
 
-	printf("core: insert + dispatch + complete, ns a request, median of %u rounds\n", rounds);
 	printf("  %-10s", "groups");
-	for (i = 0; i < NR_SUBJECTS; i++)
+	for (i = 0; i < NR_SUBJECTS - bare; i++)
 		printf("%10s", subject[i]);
 	putchar('\n');
 	for (s = 0; s < NR_SETTINGS; s++) {
 		printf("  %-10u", setting[s].shape.groups);
-		for (i = 0; i < NR_SUBJECTS; i++) {
-			ns[s][i] = median_ns(s, i, rounds);
+		for (i = 0; i < NR_SUBJECTS - bare; i++) {
+			ns[s][i] = median_ns(bare, s, i, rounds);
 			printf("%10.1f", ns[s][i]);
 		}
 		putchar('\n');
 	}
+}
+
+static void print_results(unsigned int rounds)
+{
+	double ns[NR_SETTINGS][NR_SUBJECTS], bare_ns[NR_SETTINGS][NR_SUBJECTS];
+	char what[64];
+	size_t s;
+
+	printf("core: insert + dispatch + complete, ns a request, median of %u rounds\n", rounds);
+	print_table(false, ns, rounds);
+	puts("\nthe same without wait causes and histograms");
+	print_table(true, bare_ns, rounds);
 	puts("\ngoals                                                measured        goal");
 	print_goal("noop, 4 groups", ns[0][NOOP], NOOP_GOAL_NS, "ns");
 	for (s = 0; s < NR_SETTINGS; s++) {
@@ -159,9 +169,10 @@ static void print_memory(void)
 int main(int argc, char **argv)
 {
 	long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 7;
+	struct rig_shape shape;
 	unsigned int round;
+	int i, bare;
 	size_t s;
-	int i;
 
 	if (argc > 2 || rounds < 1 || rounds > ROUNDS_MAX) {
 		fprintf(stderr, "usage: bench_core [ROUNDS, 1..%d]\n", ROUNDS_MAX);
@@ -171,7 +182,12 @@ int main(int argc, char **argv)
 	for (round = 0; round < rounds; round++)
 		for (s = 0; s < NR_SETTINGS; s++)
 			for (i = 0; i < NR_SUBJECTS; i++)
-				sample_ns[s][i][round] = measure_ns(subject[i], &setting[s].shape);
+				for (bare = 0; bare < 2 - (i == DMCLOCK); bare++) {
+					shape = setting[s].shape;
+					shape.bare = bare;
+					sample_ns[bare][s][i][round] = measure_ns(subject[i],
+										  &shape);
+				}
 	print_results((unsigned int)rounds);
 	print_memory();
 	return 0;

@@ -140,6 +140,7 @@ static void start_weir(struct rig *rig, const char *name)
 		exit(2);
 	}
 	weir_config_init(&cfg);
+	cfg.accounting = !rig->shape.bare;
 	cfg.profile = (struct weir_profile){
 		.rbps = UINT64_C(4096) * RIG_IOPS * 4,
 		.rseqiops = RIG_IOPS,

@@ -10,6 +10,7 @@
 #ifndef BENCH_RIG_H
 #define BENCH_RIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct rig_shape {
 	uint32_t groups; /* that have requests: the leaves */
 	uint32_t fanout; /* groups are a tree of that many children a node; 0: all below the root */
 	uint32_t rqs;	 /* of each group */
+	bool bare;	 /* without wait causes and histograms: weir_config.accounting */
 };
 
 struct rig;
