@@ -14,7 +14,7 @@
  * depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
  * SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
  * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
- * nothing to find; a rest ends early when two epochs differ by 1/32, which means other work.
+ * nothing to find; a rest ends early when three epochs in a row differ by 1/64, which means other work.
  *
  * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor
  * is there while floors squeeze the window.
@@ -32,6 +32,7 @@ enum {
 	GROW_MIN = 6,
 	SHRINK_MAX = 2,
 	REST_MAX = 512,
+	STRANGE_MIN = 3,
 };
 
 void wp_probe_init(struct wp *p)
@@ -91,13 +92,13 @@ static void decide(struct wp *p)
 	t->lost = 0;
 }
 
-/* Twice another rate than when the rest began: other work, so look again. */
+/* Again and again another rate than when the rest began: other work, so look again. */
 static void notice_change(struct wp_probe *t, uint64_t rate)
 {
 	uint64_t off = rate > t->known_rate ? rate - t->known_rate : t->known_rate - rate;
 
-	t->strange = off > t->known_rate / 32 ? t->strange + 1 : 0;
-	if (t->strange < 2)
+	t->strange = off > t->known_rate / 64 ? t->strange + 1 : 0;
+	if (t->strange < STRANGE_MIN)
 		return;
 	t->known_rate = rate;
 	t->strange = 0;
