@@ -363,7 +363,8 @@ static bool load_file(const char *path, struct dev_profile_data *out, char *err,
 	} else {
 		bytes = fread(text, 1, DEV_PROFILE_FILE_MAX + 1, f);
 		if (ferror(f))
-			snprintf(err, err_bytes, "%s: %s", path, strerror(errno));
+			snprintf(err, err_bytes, "%s: %s; a file is accepted", path,
+				 strerror(errno));
 		else
 			ok = dev_profile_parse(text, bytes, path, out, err, err_bytes);
 	}

@@ -417,6 +417,8 @@ int fio_option_apply(struct fio_parser *p, struct fio_job *j)
 	if (index < 0)
 		return unknown(p);
 	o = &fio_options[index];
+	if (o->type >= FIO_PLAIN && fio_check_form(p, j) < 0)
+		return -1;
 	if (o->type >= FIO_NO_EFFECT)
 		return set_unused(p, j, o, (unsigned int)index);
 	if (o->type != FIO_PLAIN) {

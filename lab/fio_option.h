@@ -128,6 +128,9 @@ int fio_set_cgroup(struct fio_parser *p, struct fio_job *j, char *value);
 int fio_set_cgroup_weight(struct fio_parser *p, struct fio_job *j, char *value);
 int fio_set_zonemode(struct fio_parser *p, struct fio_job *j, char *value);
 
+/* p->at has no effect here: could fio read it? 0, or -1 after a complaint. */
+int fio_check_form(struct fio_parser *p, const struct fio_job *j);
+
 /*
  * Cuts a list at each of the separators: the next field (trimmed), or NULL behind the last. Unlike
  * strtok(), empty fields count. *rest is the list at first, and NULL at the end.
