@@ -265,7 +265,7 @@ static void test_files(void **state)
 		 path);
 	assert_string_equal(err, expected);
 	assert_null(lab_device_open("profile:/", e, 1, err, sizeof(err)));
-	assert_string_equal(err, "/: Is a directory");
+	assert_string_equal(err, "/: Is a directory; a file is accepted");
 	lab_engine_free(e);
 }
 
