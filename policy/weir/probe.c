@@ -147,6 +147,17 @@ static void epoch_begin(struct wp_probe *t, uint64_t since_ns)
 	t->completions = 0;
 }
 
+/* What was in flight at the other depth has to leave, and its like to follow, before it counts. */
+static uint64_t settle_ns(const struct wp *p)
+{
+	return weir_max64(SETTLE_NS, 2 * weir_max64(p->window_ns, p->service_ns));
+}
+
+static uint64_t epoch_ns(const struct wp *p)
+{
+	return weir_max64(EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
+}
+
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
@@ -159,7 +170,7 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
 	if (!p->nr_queued || !t->clean) {
 		t->clean = p->nr_queued > 0;
-		epoch_begin(t, now + SETTLE_NS);
+		epoch_begin(t, now + settle_ns(p));
 		return;
 	}
 	if ((int64_t)(now - t->since_ns) < 0)
@@ -169,8 +180,8 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 		t->since_ns = now; /* from one completion to another */
 	else
 		t->work_ns += cost_ns;
-	if (++t->completions < EPOCH_COMPLETIONS || now - t->since_ns < EPOCH_NS)
+	if (++t->completions < EPOCH_COMPLETIONS || now - t->since_ns < epoch_ns(p))
 		return;
 	epoch_done(p, now);
-	epoch_begin(t, now + SETTLE_NS);
+	epoch_begin(t, now + settle_ns(p));
 }
