@@ -47,17 +47,26 @@ static bool calls_fsync(const struct lab_job *job)
 	return job->fsync_every || job->fdatasync_every || job->end_fsync || job->fsync_on_close;
 }
 
+/* The page cache has whole pages: what the device has beyond the last is out of its reach. */
+static uint64_t reach_bytes(const struct sim *s, const struct lab_job *job)
+{
+	uint64_t bytes = device_bytes(s);
+
+	return job->on_device && !job->direct ? bytes / PAGE * PAGE : bytes;
+}
+
 /* What percentages are of. */
 static uint64_t whole_bytes(const struct sim *s, const struct lab_job *job)
 {
 	if (job->on_device)
-		return device_bytes(s);
+		return reach_bytes(s, job);
 	return job->filesize ? job->filesize * (job->nrfiles ? job->nrfiles : 1) : job->size;
 }
 
 static bool set_region(struct sim *s, const struct lab_job *job, struct sim_job *j)
 {
-	uint64_t whole = whole_bytes(s, job), offset = job->offset, room;
+	uint64_t whole = whole_bytes(s, job), reach = reach_bytes(s, job);
+	uint64_t offset = job->offset, room;
 
 	if (job->offset_percent)
 		offset = weir_mul_div(whole, job->offset_percent, 100) / PAGE * PAGE;
@@ -69,7 +78,7 @@ static bool set_region(struct sim *s, const struct lab_job *job, struct sim_job 
 		j->bytes = weir_mul_div(whole, job->size_percent, 100);
 	else
 		j->bytes = whole > offset ? whole - offset : 0;
-	room = device_bytes(s) > offset ? device_bytes(s) - offset : 0;
+	room = reach > offset ? reach - offset : 0;
 	/* All of the device means what is left of it behind the offset. */
 	if (job->on_device && job->size_percent && j->bytes > room)
 		j->bytes = room;
@@ -79,7 +88,7 @@ static bool set_region(struct sim *s, const struct lab_job *job, struct sim_job 
 		 "%s:%d: [%s] size %" PRIu64 " at offset %" PRIu64
 		 ": accepted is a size up to %" PRIu64 ", device %s has %" PRIu64 " bytes",
 		 job->file, size_line(job), job->name, j->bytes, offset, room, s->spec->device,
-		 device_bytes(s));
+		 reach);
 	return false;
 }
 

@@ -92,7 +92,8 @@ static const struct lab_setting settings[] = {
 	 .apply = set_charge, .help = "whose I/O write-back is"},
 	{"barriers", NUMBER(BOOL), .min = 0, .max = 1, .def = "1", .apply = set_barriers,
 	 .help = "journal commits flush the device's write cache"},
-	{"copy", NUMBER(NS), .min = 0, .max = 1000000, .def = "500ns", .apply = set_copy,
+	/* At 0 a job that hits the cache would go on for ever at one instant. */
+	{"copy", NUMBER(NS), .min = 1, .max = 1000000, .def = "500ns", .apply = set_copy,
 	 .help = "CPU time per page copied from or to the page cache"},
 };
 

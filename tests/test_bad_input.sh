@@ -112,6 +112,7 @@ typed 'accepted is a whole number, from 1 to 128' sim one.fio --host plug=129
 typed 'charge=nobody: accepted is root|dirtier' sim one.fio --host charge=nobody
 typed 'read_ahead=5k: accepted is a multiple of 4k' sim one.fio --host read_ahead=5k
 typed 'dirty=2g: accepted is .* up to 1g' sim one.fio --host dirty=2g
+typed 'copy=0: accepted is .* from 1ns to 1ms' sim one.fio --host copy=0
 typed 'dirty_background=1g: accepted is less' sim one.fio --host dirty_background=1g
 typed 'accepted is a time from 1ns to 1000000s' sim one.fio --runtime 1000001
 typed 'accepted is a time from 1ns to 1000000s' sim one.fio --runtime 0
@@ -281,6 +282,8 @@ printf '[a]\nsize=64k\nrw=randwrite\nbs=1\nfsync=16\n' >bytes.fio
 check "single bytes" runs '^total' sim bytes.fio --device ssd
 printf "${head}bs=1g\nrw=write\nsize=2g\n" >blocks.fio
 check "1 GiB at once" runs '^total' sim blocks.fio --device ssd
+printf '[a]\nfilename=/dev/x\nrw=read:-8k\nbssplit=4k/50:64k/50\nruntime=10ms\n' >tail.fio
+check "the end of a device that is no whole page" runs '^total' sim tail.fio --device ssd
 printf "${head}size=16k\nrw=randread\nrate=1\n" >slow.fio
 check "1 byte per second" runs '^weir on ssd, 16384s measured' sim slow.fio
 printf "${head}size=16k\nrw=randread\nthinktime=1h\n" >pauses.fio

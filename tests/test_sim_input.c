@@ -204,7 +204,7 @@ static void settings_are_applied(void **state)
 				   &s, err, sizeof(err)));
 	assert_true(lab_settings_parse(
 		"cache=64m,read_ahead=256k,windows=3,charge=dirtier,barriers=off,"
-		"copy=0,dirty_expire=3s,flush_interval=500",
+		"copy=1us,dirty_expire=3s,flush_interval=500",
 		&s, err, sizeof(err)));
 	lab_settings_apply(&s, &host, &cache);
 	assert_int_equal(host.host_ns, 1000);
