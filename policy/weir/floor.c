@@ -373,7 +373,7 @@ uint64_t wp_floor_when(const struct wp *p)
 	return h->nr && !has_run_ahead(p) ? weir_heap_min_key(h) : WEIR_NEVER;
 }
 
-struct weir_rq *wp_floor_next(struct wp *p, uint64_t now)
+struct weir_rq *wp_floor_next(struct wp *p, uint64_t now, struct weir_group **owed)
 {
 	struct weir_heap *h = weir_turn_all(p->w);
 
@@ -384,8 +384,10 @@ struct weir_rq *wp_floor_next(struct wp *p, uint64_t now)
 		struct weir_group *g = weir_container_of(f, struct wp_group, floor)->g;
 		struct weir_rq *rq = find_owed(p, g, now);
 
-		if (rq)
+		if (rq) {
+			*owed = g;
 			return rq;
+		}
 		postpone(p, g, now);
 	}
 	return NULL;

@@ -58,6 +58,8 @@ enum {
 	WP_FLOOR_REFERENCE_EVERY = 20,
 	/* Floors are caught up on over this time, and no more. */
 	WP_FLOOR_LAG_NS = 100000000,
+	/* What floors may take of a shared node's turns is counted over so much time. */
+	WP_FLOOR_BURST_NS = 5000000,
 };
 
 /* Something that competes at a node: a child group, or the node's own requests. */
@@ -74,8 +76,9 @@ struct wp_floor {
 	/* The period being judged: what was served, since when, active for how long before it. */
 	uint64_t period_units[WEIR_NR_DIRS][2];
 	uint64_t since_ns, active_at_ns;
-	uint64_t need_ns; /* device time per second that it asks for */
-	uint64_t kept_ns; /* of that, what is within its weight share, and never scaled down */
+	uint64_t paid_vtime; /* of the parent: this node's turns up to there went to floors below */
+	uint64_t need_ns;    /* device time per second that it asks for */
+	uint64_t kept_ns;    /* of that, what is within its weight share, and never scaled down */
 	bool has;
 	bool counted;		    /* in wp->floor_kept_ns and floor_over_ns */
 	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times
@@ -212,6 +215,9 @@ static inline struct weir_group *wp_shares_next(const struct weir_group *top)
 }
 /* g's own requests were served cost_ns; `more` are queued. O(depth log n) */
 void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
+/* The same out of turn, for the floor of `owed`, which is g or above it. */
+void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed, uint64_t cost_ns,
+			    bool more);
 
 /* A served request came back: it will be charged again. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
@@ -258,16 +264,16 @@ void wp_floor_changed(struct wp *p, struct weir_group *g);
 void wp_floor_offline(struct wp *p, struct weir_group *g);
 void wp_floor_activate(struct wp *p, struct weir_group *g);
 void wp_floor_deactivate(struct wp *p, struct weir_group *g);
-/* What is owed to the group that is furthest behind its floor; or NULL. */
-struct weir_rq *wp_floor_next(struct wp *p, uint64_t now);
+/* What is owed to the group that is furthest behind its floor, *owed; or NULL. */
+struct weir_rq *wp_floor_next(struct wp *p, uint64_t now, struct weir_group **owed);
 /* When somebody will be owed something, if nobody is now. */
 uint64_t wp_floor_when(const struct wp *p);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 /* rq came back from the device: it will be charged again. */
 void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *rq);
-/* rq was chosen by its floor (out_of_turn), or by share. */
 /* Do the floors of those who ask fit the device? O(1) */
 bool wp_floor_fits(const struct wp *p);
+/* rq was chosen by its floor (out_of_turn), or by share. */
 void wp_floor_account(struct wp *p, uint64_t cost_ns, bool out_of_turn);
 /* Work of cost_ns was completed: adapts the squeeze. Only while there are floors. */
 void wp_floor_complete(struct wp *p, uint64_t cost_ns, uint64_t now);

@@ -13,9 +13,15 @@
  * less than its share, and nobody collects credit while idle.
  *
  * Who is served out of turn, for its floor, gets ahead of the virtual time, and then waits for its
- * turn until the others have caught up; but by no more than WP_FLOOR_LAG_NS of its own service, or
- * it would be shut out for hours when its floor is taken away. A change of weight converts what an
- * entity is ahead: it is a debt in device time.
+ * turn until the others have caught up; but by no more than WP_FLOOR_LAG_NS, or it would be shut
+ * out for hours when its floor is taken away. A change of weight converts what an entity is ahead:
+ * it is a debt in device time.
+ *
+ * The nodes above it pay as well, out of their shares, so that a floor in one subtree costs the
+ * others nothing while that subtree's share can bear it. But where others are active in that
+ * subtree, they would never have a turn again if the floor alone is more than its share: so of a
+ * node's turns, floors below it may take no more than floor_percent. What is beyond is charged to
+ * nobody at that level; its siblings, and those of the nodes above, have fewer turns in a second.
  *
  * Worked example: A (weight 200) and B (300), requests of 60 us. Tags grow by 0.3 and 0.2 us per
  * unit: A: 0 .3 .6 .9, B: 0 .2 .4 .6 ... In five requests A has two turns, B three.
@@ -114,26 +120,62 @@ void wp_shares_deactivate(struct weir_group *g)
 	choose_upwards(n);
 }
 
-static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns, bool more)
+/* How far the virtual time of a node goes in so much time, if all of it is its children's. */
+static uint64_t elapsed(const struct weir_group *node, uint64_t ns)
+{
+	return weir_div64(ns << WEIR_VTIME_SHIFT, node->entitle.weight_sum);
+}
+
+/*
+ * What serving a floor below g, out of turn, moves g's tag on by: nothing, if floors have had their
+ * part of g's turns up to the virtual time of now.
+ */
+static uint64_t floors_part(struct weir_group *g, uint64_t delta)
+{
+	struct weir *w = g->w;
+	uint64_t vtime = wp_group(g->parent)->vtime, *paid = &wp_group(g)->floor.paid_vtime;
+	uint64_t from = vtime - elapsed(g->parent, WP_FLOOR_BURST_NS);
+
+	if (weir_vtime_before(*paid, from))
+		*paid = from;
+	if (weir_vtime_before(vtime, *paid))
+		return 0;
+	*paid += weir_mul_div(delta, 100, weir_policy_tunable(w, WP_FLOOR_PERCENT));
+	return delta;
+}
+
+static void limit_lead(struct weir_group *node, struct wp_entity *e, uint64_t ns)
+{
+	uint64_t latest = wp_group(node)->vtime + elapsed(node, ns);
+
+	if (weir_vtime_before(latest, e->tag))
+		e->tag = latest;
+}
+
+static void pass_to(struct weir_group *node)
 {
 	struct wp_group *pn = wp_group(node);
 	uint64_t first = weir_heap_min_key(&node->turn);
 
 	if (weir_vtime_before(pn->vtime, first))
 		pn->vtime = first;
-	if (weir_unlikely(e->tag != first)) {
-		uint64_t latest = pn->vtime + vtime_of(WP_FLOOR_LAG_NS, e);
+}
 
-		if (weir_vtime_before(latest, e->tag))
-			e->tag = latest;
-	}
-	e->tag += vtime_of(cost_ns, e);
+static void move_on(struct weir_group *node, struct wp_entity *e, uint64_t delta, bool more)
+{
+	e->tag += delta;
 	if (more)
 		weir_heap_update(&node->turn, &e->item, e->tag);
 	else
 		weir_heap_remove(&node->turn, &e->item);
 	if (node->turn.nr)
 		choose_next(node);
+}
+
+static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns, bool more)
+{
+	pass_to(node);
+	move_on(node, e, vtime_of(cost_ns, e), more);
 }
 
 void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more)
@@ -143,6 +185,29 @@ void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more)
 		serve(g->parent, &wp_group(g)->up, cost_ns, g->turn.nr > 0);
 }
 
+void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed, uint64_t cost_ns,
+			    bool more)
+{
+	bool below = true, shared = false;
+
+	serve(g, &wp_group(g)->own, cost_ns, more);
+	for (; g->parent; g = g->parent) {
+		struct wp_entity *e = &wp_group(g)->up;
+		uint64_t delta = vtime_of(cost_ns, e);
+
+		/* Somebody else is active between here and the owed group. */
+		if (!below)
+			shared |= g->entitle.nr_active > 1;
+		below &= g != owed;
+		pass_to(g->parent);
+		if (shared)
+			delta = floors_part(g, delta);
+		limit_lead(g->parent, e, shared ? WP_FLOOR_BURST_NS : WP_FLOOR_LAG_NS);
+		move_on(g->parent, e, delta, g->turn.nr > 0);
+	}
+}
+
+/* In full, even if a floor's part was charged to nobody: credit for one request at most. */
 static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)
 {
 	e->tag -= vtime_of(cost_ns, e);

@@ -139,26 +139,23 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 
 struct wp_choice {
 	struct weir_group *g;
-	struct weir_rq *rq; /* its first, if NULL */
-	bool owed;	    /* g is behind its floor */
-	bool out_of_turn;   /* and it would not be its turn by share */
+	struct weir_rq *rq;	 /* its first, if NULL */
+	struct weir_group *owed; /* g, or who is above it, is behind its floor; or NULL */
+	bool out_of_turn;	 /* and it would not be its turn by share */
 };
 
 /* Whose request goes next. */
 static struct wp_choice choose(struct wp *p)
 {
 	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
-	struct weir_rq *owed;
 
 	if (weir_likely(!p->nr_floors))
 		return c;
-	owed = wp_floor_next(p, weir_now(p->w));
-	if (!owed)
+	c.rq = wp_floor_next(p, weir_now(p->w), &c.owed);
+	if (!c.rq)
 		return c;
-	c.owed = true;
-	c.out_of_turn = owed->group != c.g;
-	c.g = owed->group;
-	c.rq = owed;
+	c.out_of_turn = c.rq->group != c.g;
+	c.g = c.rq->group;
 	return c;
 }
 
@@ -171,7 +168,10 @@ static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 
 	wp_leaf_taken(pg, rq);
 	p->nr_queued--;
-	wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
+	if (weir_unlikely(c->out_of_turn))
+		wp_shares_charge_floor(g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
+	else
+		wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (p->nr_floors) {
 		wp_floor_charge(p, g, rq, now);
 		wp_floor_account(p, rq->cost_ns, c->out_of_turn);
