@@ -324,7 +324,9 @@ static void target_line(FILE *out, const struct lab_group_result *g)
 	else
 		fprintf(out, "%s: p90 above its target of %s in %" PRIu64 " of %" PRIu64 " periods",
 			g->path, target, s->latency_missed, s->latency_periods);
-	if (g->blocker)
+	if (g->blocker && !strcmp(g->blocker, g->path))
+		fputs("; it waits for its own share or ceiling", out);
+	else if (g->blocker)
 		fprintf(out, "; in the way: %s", *g->blocker ? g->blocker : "the root group");
 	fputc('\n', out);
 }

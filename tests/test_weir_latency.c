@@ -42,6 +42,24 @@ static void set_target(struct sd *d, struct weir_group *g, uint64_t target_us)
 	assert_int_equal(weir_group_set(g, &attr, d->now), 0);
 }
 
+static void set_weight(struct sd *d, struct weir_group *g, uint32_t weight)
+{
+	struct weir_group_attr attr;
+
+	weir_group_get(g, &attr);
+	attr.weight = weight;
+	assert_int_equal(weir_group_set(g, &attr, d->now), 0);
+}
+
+static void set_limit(struct sd *d, struct weir_group *g, uint64_t riops)
+{
+	struct weir_group_attr attr;
+
+	weir_group_get(g, &attr);
+	attr.max.iops[WEIR_READ] = riops;
+	assert_int_equal(weir_group_set(g, &attr, d->now), 0);
+}
+
 /* One block at a time with some thinking, in a group of its own, beside deep ones. */
 static struct sd_stream *thinker(struct sd *d, uint64_t target_us)
 {
@@ -182,6 +200,64 @@ static void names_the_blocker(void **state)
 	assert_int_equal(stats(d, t->group).latency_blocker, weir_group_id(small->group));
 }
 
+/*
+ * Who asks for more than its share waits for its turn, however little is in the device: nothing is
+ * to be gained by squeezing, and it is told so.
+ */
+static void share_is_no_matter_of_depth(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *t, *deep;
+	struct weir_group_stats s;
+
+	start(d, 400);
+	t = thinker(d, 250);
+	set_weight(d, t->group, 10);
+	deep = sd_load(d, sd_group(d, weir_root(d->w), 400), 256);
+	sd_run(d, 4 * SD_S);
+	clear(d);
+	sd_run(d, 10 * SD_S);
+	s = stats(d, t->group);
+	assert_true(s.latency_missed == s.latency_periods && s.latency_periods >= 95);
+	assert_int_equal(s.latency_blocker, weir_group_id(t->group));
+	assert_in_range(sd_share_ppm(d, t), 23900, 24500); /* 10 of 410 */
+	assert_true(sd_busy_ppm(d) >= 985000);
+	/* The same where a ceiling makes it wait. */
+	set_weight(d, t->group, 1000);
+	set_limit(d, t->group, 500);
+	sd_run(d, 4 * SD_S);
+	clear(d);
+	sd_run(d, 10 * SD_S);
+	assert_int_equal(stats(d, t->group).latency_blocker, weir_group_id(t->group));
+	assert_true(sd_busy_ppm(d) >= 985000);
+	/* And when it asks for less, the target is held again, in a while. */
+	set_limit(d, t->group, WEIR_UNLIMITED);
+	sd_run(d, 40 * SD_S);
+	clear(d);
+	sd_run(d, 5 * SD_S);
+	s = stats(d, t->group);
+	assert_true(s.latency_missed * 10 <= s.latency_periods);
+	assert_int_equal(s.latency_blocker, -1);
+	assert_true(deep->done > 100000);
+}
+
+/* A target with much to spare doesn't keep the depth from being found. */
+static void easy_target(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *t;
+
+	d->cfg.profile.knee_ns = 40 * SD_US; /* of 100 that it takes */
+	start(d, 0);
+	t = thinker(d, 2000);
+	sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
+	sd_run(d, 3 * SD_S);
+	clear(d);
+	sd_run(d, 3 * SD_S);
+	assert_true(sd_busy_ppm(d) >= 985000);
+	assert_int_equal(stats(d, t->group).latency_missed, 0);
+}
+
 /* A disk has no window of its own; a target gives it one. */
 static void on_a_disk(void **state)
 {
@@ -214,6 +290,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(recovers, setup, teardown),
 		cmocka_unit_test_setup_teardown(recovers_from_removal, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_the_blocker, setup, teardown),
+		cmocka_unit_test_setup_teardown(share_is_no_matter_of_depth, setup, teardown),
+		cmocka_unit_test_setup_teardown(easy_target, setup, teardown),
 		cmocka_unit_test_setup_teardown(on_a_disk, setup, teardown),
 	};
 

@@ -56,7 +56,7 @@ struct weir_group_stats {
 	uint64_t floor_deficit_demand_bytes, floor_deficit_demand_ios;
 	/* Latency target, over the periods of 100 ms that had samples. */
 	uint64_t latency_periods, latency_missed;
-	int64_t latency_blocker; /* id of the group in the way; -1: none */
+	int64_t latency_blocker; /* id of the group in the way, maybe its own; -1: none */
 };
 
 /* The node and all below it. O(subtree). */

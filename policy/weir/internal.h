@@ -52,6 +52,10 @@ enum {
 	WP_LATENCY_SAMPLES = 16,
 	/* No misses, or nobody with a target asking, for so long: the depth recovers. */
 	WP_LATENCY_CALM_NS = 100000000,
+	/* After a squeeze in vain the next is tried so much later, and longer each time. */
+	WP_LATENCY_VAIN_MIN_NS = 1000000000,
+	/* Nobody came near a target for so long: a greater depth may be tried. */
+	WP_LATENCY_EASY_NS = 500000000,
 	/* Periods of the floor control, and how much of the peak it may cost, in percent. */
 	WP_FLOOR_PERIOD_NS = 50000000,
 	WP_FLOOR_COST_PERCENT = 4,
@@ -61,6 +65,8 @@ enum {
 	/* What floors may take of a shared node's turns is counted over so much time. */
 	WP_FLOOR_BURST_NS = 5000000,
 };
+
+#define WP_LATENCY_VAIN_MAX_NS (32 * WEIR_NS_PER_S)
 
 /* Something that competes at a node: a child group, or the node's own requests. */
 struct wp_entity {
@@ -88,7 +94,15 @@ struct wp_floor {
 struct wp_latency {
 	struct weir_list link; /* in wp->targets while it has one */
 	uint64_t since_ns;
-	uint32_t samples, over;
+	uint32_t samples;
+	uint32_t over;	  /* the target */
+	uint32_t near;	  /* more than half of it */
+	uint64_t mean_ns; /* EWMA 1/16 */
+	/* The trial that is running: from this squeeze (0: none), at this mean, for so long. */
+	uint32_t trial_squeeze, trial_samples;
+	uint64_t trial_mean_ns;
+	uint64_t vain_until_ns, vain_ns; /* the last was in vain: no other until then */
+	bool is_own_fault;
 	bool has;
 };
 
@@ -174,7 +188,7 @@ struct wp {
 	/* Latency targets. */
 	struct weir_list targets;
 	uint32_t nr_targets;
-	uint64_t last_miss_ns, last_sample_ns, last_recovery_ns;
+	uint64_t last_miss_ns, last_near_ns, last_sample_ns, last_recovery_ns;
 	uint32_t squeeze;      /* window is multiplied by squeeze / 256 */
 	uint32_t squeeze_edge; /* at which a target was missed last */
 	uint32_t creep;	       /* next step beyond the edge */
@@ -284,5 +298,7 @@ void wp_latency_changed(struct wp *p, struct weir_group *g);
 void wp_latency_offline(struct wp *p, struct weir_group *g);
 void wp_latency_start(struct wp *p, struct weir_group *g, uint64_t cost_ns);
 void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now);
+/* All targets hold with so much to spare that the depth may be probed. O(1) */
+bool wp_latency_is_easy(const struct wp *p, uint64_t now);
 
 #endif

@@ -13,6 +13,14 @@
  *
  * Squeezed to the least and still missed means that the target can't hold: then the group that was
  * dispatched most device time in the last period stands in the way, and is named.
+ *
+ * Depth shortens the time in the device only. A group that asks for more than its share, or than
+ * its ceiling, waits for its turn at any depth, and squeezing for it would cost the others, and in
+ * the end itself, everything. So every squeeze is a trial: when the depth has come down to a half,
+ * the group's mean latency must have come down as well; in the first trial, from the whole depth,
+ * by a sixteenth, in proportion if the depth is less than a half. If it hasn't, what was squeezed
+ * in the trial is given back, and the group tries again after a while. If that was the first trial,
+ * the group is itself in the way.
  */
 #include "core/judge.h"
 #include "policy/weir/internal.h"
@@ -24,6 +32,9 @@ enum {
 	EDGE_NONE = 2 * SQUEEZE_NONE,
 	CREEP_NS = 1000000000,
 	CREEP_MAX = 32,
+	/* Of a trial: samples before it is judged, and the part of the depth that must be gained. */
+	TRIAL_SAMPLES = 64,
+	TRIAL_PART = 8,
 	/* So many missed that even a whole period of others within could not make it a tenth. */
 	OVER_ENOUGH = WP_LATENCY_SAMPLES / 10 + 1,
 };
@@ -43,7 +54,13 @@ static void set_target(struct wp *p, struct wp_latency *l, bool has)
 	l->since_ns = weir_now(p->w);
 	l->samples = 0;
 	l->over = 0;
+	l->near = 0;
+	l->mean_ns = 0;
+	l->trial_squeeze = 0;
+	l->vain_until_ns = 0;
+	l->vain_ns = 0;
 	if (has) {
+		p->last_near_ns = l->since_ns;
 		list_push_back(&p->targets, &l->link);
 		p->nr_targets++;
 		return;
@@ -82,8 +99,67 @@ void wp_latency_start(struct wp *p, struct weir_group *g, uint64_t cost_ns)
 	}
 }
 
-static void missed(struct wp *p, uint64_t now)
+static bool is_in_vain(const struct wp_latency *l, uint64_t now)
 {
+	return now < l->vain_until_ns;
+}
+
+static void begin_trial(const struct wp *p, struct wp_latency *l)
+{
+	l->trial_squeeze = p->squeeze;
+	l->trial_mean_ns = l->mean_ns;
+	l->trial_samples = 0;
+}
+
+static void give_up(struct wp *p, struct wp_latency *l, uint64_t now)
+{
+	/* In vain from the start: it is its own share. In vain after gains: others fill the rest. */
+	l->is_own_fault = l->trial_squeeze == SQUEEZE_NONE;
+	p->squeeze = l->trial_squeeze;
+	p->squeeze_edge = EDGE_NONE;
+	l->trial_squeeze = 0;
+	l->vain_ns = l->vain_ns ? 2 * l->vain_ns : WP_LATENCY_VAIN_MIN_NS;
+	l->vain_ns = weir_min64(l->vain_ns, WP_LATENCY_VAIN_MAX_NS);
+	l->vain_until_ns = now + l->vain_ns;
+}
+
+/* A trial that has come to half the depth is judged; true if it was in vain. */
+static bool judge_trial(struct wp *p, struct wp_latency *l, uint64_t now)
+{
+	uint64_t least_ns;
+
+	if (!l->trial_squeeze)
+		begin_trial(p, l);
+	if (p->squeeze * 2 > l->trial_squeeze || l->trial_samples < TRIAL_SAMPLES)
+		return false;
+	least_ns = l->trial_mean_ns;
+	if (l->trial_squeeze == SQUEEZE_NONE)
+		least_ns -= weir_mul_div(l->trial_mean_ns, l->trial_squeeze - p->squeeze,
+					 (uint64_t)l->trial_squeeze * TRIAL_PART);
+	if (l->mean_ns > least_ns) {
+		give_up(p, l, now);
+		return true;
+	}
+	l->vain_ns = 0;
+	begin_trial(p, l);
+	return false;
+}
+
+static void name_blocker(struct weir_group *g, const struct weir_group *blocker)
+{
+	weir_judge_blocker(g, blocker ? (int64_t)blocker->id : -1);
+}
+
+static void missed(struct wp *p, struct weir_group *g, uint64_t now)
+{
+	struct wp_latency *l = &wp_group(g)->latency;
+
+	if (is_in_vain(l, now) || judge_trial(p, l, now)) {
+		name_blocker(g, l->is_own_fault ? g : p->hog);
+		return;
+	}
+	if (p->squeeze <= SQUEEZE_MIN)
+		name_blocker(g, p->hog);
 	p->last_miss_ns = now;
 	p->squeeze_edge = p->squeeze;
 	p->squeeze -= p->squeeze / 4;
@@ -134,11 +210,12 @@ static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
 {
 	struct wp_latency *l = &wp_group(g)->latency;
 
+	if ((uint64_t)l->near * 10 > l->samples && !is_in_vain(l, now))
+		p->last_near_ns = now;
 	if ((uint64_t)l->over * 10 > l->samples) {
-		if (p->squeeze <= SQUEEZE_MIN)
-			weir_judge_blocker(g, p->hog ? (int64_t)p->hog->id : -1);
-		missed(p, now);
+		missed(p, g, now);
 	} else if ((uint64_t)l->over * 20 <= l->samples) {
+		l->trial_squeeze = 0;
 		weir_judge_blocker(g, -1);
 		if (now - p->last_miss_ns > WP_LATENCY_CALM_NS)
 			recover(p, now);
@@ -146,9 +223,28 @@ static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
 	l->since_ns = now;
 	l->samples = 0;
 	l->over = 0;
+	l->near = 0;
 	p->period++;
 	p->hog = NULL;
 	p->hog_work_ns = 0;
+}
+
+static void count(struct wp_latency *l, uint64_t target_ns, uint64_t took_ns)
+{
+	l->samples++;
+	l->trial_samples++;
+	l->over += took_ns > target_ns;
+	l->near += took_ns > target_ns / 2;
+	/* One stall is no trend. */
+	if (l->mean_ns)
+		took_ns = weir_min64(took_ns, 4 * l->mean_ns);
+	l->mean_ns = l->mean_ns ? l->mean_ns - l->mean_ns / 16 + took_ns / 16 : took_ns;
+}
+
+bool wp_latency_is_easy(const struct wp *p, uint64_t now)
+{
+	return !p->nr_targets ||
+	       (p->squeeze == SQUEEZE_NONE && now - p->last_near_ns >= WP_LATENCY_EASY_NS);
 }
 
 void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now)
@@ -161,9 +257,7 @@ void wp_latency_complete(struct wp *p, struct weir_rq *rq, uint64_t now)
 		if (!l->has)
 			continue;
 		p->last_sample_ns = now;
-		l->samples++;
-		if (now - rq->insert_ns > g->attr.latency_target_ns)
-			l->over++;
+		count(l, g->attr.latency_target_ns, now - rq->insert_ns);
 		if (now - l->since_ns >= WP_LATENCY_PERIOD_NS &&
 		    (l->samples >= WP_LATENCY_SAMPLES || l->over >= OVER_ENOUGH))
 			period_end(p, g, now);

@@ -16,8 +16,8 @@
  * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
  * nothing to find; a rest ends early when three epochs in a row differ by 1/64, which means other work.
  *
- * While anybody has a latency target there is no probing: plenty is what a target can't bear. Nor
- * is there while floors squeeze the window.
+ * While a latency target has less than half of it to spare there is no probing: plenty is what it
+ * can't bear. Nor is there while floors squeeze the window.
  *
  * The work completed per time in clean epochs is also the slow factor: work_rate, of which floors
  * learn how much device time there is.
@@ -63,7 +63,8 @@ uint64_t wp_probe_window(const struct wp *p)
 static bool enabled(const struct wp *p)
 {
 	return weir_policy_tunable(p->w, WP_ADAPT) && !weir_policy_tunable(p->w, WP_DEPTH_US) &&
-	       !weir_cfg(p->w)->profile.rotational && !p->nr_targets && p->floor_squeeze == 256;
+	       !weir_cfg(p->w)->profile.rotational && p->floor_squeeze == 256 &&
+	       wp_latency_is_easy(p, weir_now(p->w));
 }
 
 bool wp_probe_settled(const struct wp *p)
