@@ -4,6 +4,8 @@
 
 #include "core/record.h"
 
+#define POOL_WHOLE (UINT64_C(1) << 32)
+
 void weir_admission_init(struct weir_group *g)
 {
 	unsigned int dir;
@@ -15,6 +17,24 @@ void weir_admission_init(struct weir_group *g)
 	}
 }
 
+static bool is_lending(const struct weir_group *g)
+{
+	return g->admission[WEIR_READ].lent || g->admission[WEIR_WRITE].lent;
+}
+
+/* Of 2^32. The shares of those who can't use them are shared out in proportion. */
+static uint64_t pool_share(const struct weir_group *g)
+{
+	uint64_t share = weir_entitle_share(g), lent = g->w->pool_lent;
+
+	if (!lent || is_lending(g))
+		return share;
+	/* It may have been lent when fewer were active, and be more than there is now. */
+	if (lent + share >= POOL_WHOLE)
+		return POOL_WHOLE;
+	return weir_div64(share << 32, POOL_WHOLE - lent);
+}
+
 static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
 {
 	uint32_t pool = g->w->cfg.pool, n;
@@ -23,7 +43,7 @@ static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
 		return UINT32_MAX;
 	/* To the nearest: 200 of 500 is 40 of 100 places, though the share is cut off after 32
 	 * bits. */
-	n = (uint32_t)((weir_entitle_share(g) * pool + (UINT64_C(1) << 31)) >> 32);
+	n = (uint32_t)((pool_share(g) * pool + (UINT64_C(1) << 31)) >> 32);
 	if (dir == WEIR_WRITE)
 		n -= n / 4;
 	return n > WEIR_ADMIT_MIN ? n : WEIR_ADMIT_MIN;
@@ -72,6 +92,17 @@ static void update_congested(struct weir_group *g)
 	}
 }
 
+/* Its ceiling keeps g from using more places, until it is woken: others may. */
+static void lend(struct weir_group *g, enum weir_dir dir)
+{
+	struct weir_admission *a = &g->admission[dir];
+
+	if (g->flow[dir].nr_held < WEIR_ADMIT_HELD || is_lending(g))
+		return;
+	a->lent = weir_entitle_share(g);
+	g->w->pool_lent += a->lent;
+}
+
 static void refuse(struct weir_group *g, enum weir_dir dir)
 {
 	struct weir_admission *a = &g->admission[dir];
@@ -88,6 +119,8 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 		weir_entitle_busy(g, g->w->now);
 		weir_entitle_quiet(g, g->w->now);
 	}
+	if (g->w->cfg.pool)
+		lend(g, dir);
 }
 
 /* Reads may use the pool up to the last place when the group is below its share. */
@@ -141,6 +174,8 @@ static void wake(struct weir_group *g, enum weir_dir dir)
 	struct weir *w = g->w;
 
 	a->waiting = false;
+	w->pool_lent -= a->lent;
+	a->lent = 0;
 	list_unlink(&a->wait);
 	list_init(&a->wait);
 	weir_record_wake(w, g, dir);

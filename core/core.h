@@ -48,6 +48,7 @@ struct weir {
 
 	/* Admission. */
 	uint32_t pool_used;
+	uint64_t pool_lent; /* of 2^32: shares of those whose ceilings keep them from using them */
 	bool waking, wake_again; /* weir_admission_wake() runs; and was asked for from within */
 	struct weir_list admit_waiters;
 

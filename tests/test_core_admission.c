@@ -314,43 +314,6 @@ static void waiting_is_activity(void **state)
 	util_expect(h, h->nr_rqs - 1);
 }
 
-/* What cannot go need not queue: two held by a ceiling are enough, per direction. */
-static void held_groups(void **state)
-{
-	struct util_host *h = *state;
-	struct weir_group_attr attr;
-	uint64_t start = h->now;
-	struct weir_group *g;
-	uint32_t n;
-
-	weir_group_attr_init(&attr);
-	attr.max.iops[WEIR_READ] = 10;
-	g = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
-	for (n = 0; n < 3; n++) { /* one passes */
-		assert_true(admit(h, g, WEIR_READ));
-		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
-	}
-	assert_false(admit(h, g, WEIR_READ));
-	assert_true(admit(h, g, WEIR_WRITE));
-	release(h, g, WEIR_WRITE);
-	util_expect(h, 0);
-	release(h, g, WEIR_READ);
-	assert_int_equal(woken.nr, 0); /* still two */
-	h->now = start + 100 * MS;
-	util_expect(h, 1);
-	assert_int_equal(woken.nr, 1);
-	assert_true(admit(h, g, WEIR_READ));
-	/* One that is removed makes room as well. */
-	util_insert_as(h, g, NULL, WEIR_OP_READ, 300, 8);
-	assert_false(admit(h, g, WEIR_READ));
-	assert_int_equal(weir_remove(h->w, &h->rq[2], h->now), 0);
-	release(h, g, WEIR_READ);
-	assert_int_equal(woken.nr, 2);
-	h->now = start + 200 * MS;
-	util_expect(h, 3);
-	give_back(h, g, WEIR_READ, 2);
-}
-
 /* ---- changes while somebody waits ---- */
 
 static void pool_changes(void **state)
@@ -453,7 +416,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(at_the_own_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(order_of_asking, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiting_is_activity, setup, teardown),
-		cmocka_unit_test_setup_teardown(held_groups, setup, teardown),
 		cmocka_unit_test_setup_teardown(pool_changes, setup, teardown),
 		cmocka_unit_test_setup_teardown(removal, setup, teardown),
 		cmocka_unit_test_setup_teardown(from_within_wake, setup, teardown),

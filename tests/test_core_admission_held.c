@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* core/admission.c: groups that are held by a ceiling, and what becomes of their part of the pool. */
+#include "tests/util_host.h"
+
+#include "core/core.h"
+
+#define MS UINT64_C(1000000)
+
+static struct util_host host;
+static uint32_t woken;
+
+static void wake(void *priv, struct weir_group *g, enum weir_dir dir)
+{
+	(void)priv, (void)g, (void)dir;
+	woken++;
+}
+
+static int setup(void **state)
+{
+	util_host_init(&host);
+	host.cfg.pool = 128;
+	woken = 0;
+	util_host_start(&host, &weir_policy_noop, NULL);
+	host.w->host.wake = wake;
+	*state = &host;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	util_host_stop(*state);
+	return 0;
+}
+
+static bool admit(struct util_host *h, struct weir_group *g, enum weir_dir dir)
+{
+	return weir_admit(h->w, g, dir, 4096, h->now);
+}
+
+static void release(struct util_host *h, struct weir_group *g, enum weir_dir dir)
+{
+	weir_release(h->w, g, dir, h->now);
+}
+
+/* What cannot go need not queue: two held by a ceiling are enough, per direction. */
+static void held_groups(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group_attr attr;
+	uint64_t start = h->now;
+	struct weir_group *g;
+	uint32_t n;
+
+	weir_group_attr_init(&attr);
+	attr.max.iops[WEIR_READ] = 10;
+	g = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+	for (n = 0; n < 3; n++) { /* one passes */
+		assert_true(admit(h, g, WEIR_READ));
+		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
+	}
+	assert_false(admit(h, g, WEIR_READ));
+	assert_true(admit(h, g, WEIR_WRITE));
+	release(h, g, WEIR_WRITE);
+	util_expect(h, 0);
+	release(h, g, WEIR_READ);
+	assert_int_equal(woken, 0); /* still two */
+	h->now = start + 100 * MS;
+	util_expect(h, 1);
+	assert_int_equal(woken, 1);
+	assert_true(admit(h, g, WEIR_READ));
+	/* One that is removed makes room as well. */
+	util_insert_as(h, g, NULL, WEIR_OP_READ, 300, 8);
+	assert_false(admit(h, g, WEIR_READ));
+	assert_int_equal(weir_remove(h->w, &h->rq[2], h->now), 0);
+	release(h, g, WEIR_READ);
+	assert_int_equal(woken, 2);
+	h->now = start + 200 * MS;
+	util_expect(h, 3);
+	release(h, g, WEIR_READ);
+	release(h, g, WEIR_READ);
+}
+
+/* A group that its ceiling keeps from using its part of the pool lends it, until it is woken. */
+static void held_groups_lend(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group_attr attr;
+	struct weir_group *held, *a, *b;
+	uint64_t start = h->now;
+	uint32_t n;
+
+	weir_group_attr_init(&attr);
+	a = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+	attr.weight = 200;
+	b = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+	attr.weight = 500;
+	attr.max.iops[WEIR_READ] = 10;
+	held = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+	h->cfg.pool = 80;
+	assert_int_equal(weir_reconfigure(h->w, &h->cfg, h->now), 0);
+	for (n = 0; n < 3; n++) {
+		assert_true(admit(h, held, WEIR_READ));
+		util_insert_as(h, held, NULL, WEIR_OP_READ, n * 100, 8);
+	}
+	util_insert_as(h, a, NULL, WEIR_OP_READ, 1000, 8);
+	util_insert_as(h, b, NULL, WEIR_OP_READ, 2000, 8);
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), 10);
+	assert_int_equal(weir_admit_limit(b, WEIR_READ), 20);
+	assert_false(admit(h, held, WEIR_READ));
+	/* 1 : 2 of all there is; its own is as it was, if it could be used. */
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), 27);
+	assert_int_equal(weir_admit_limit(b, WEIR_READ), 53);
+	assert_int_equal(weir_admit_limit(held, WEIR_READ), 50);
+	/* Of both directions once. */
+	assert_true(admit(h, held, WEIR_WRITE));
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), 27);
+	release(h, held, WEIR_WRITE);
+	util_expect(h, 0);
+	util_expect(h, 3);
+	util_expect(h, 4);
+	assert_int_equal(woken, 0);
+	h->now = start + 100 * MS;
+	util_expect(h, 1);
+	assert_int_equal(woken, 1);
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), 13); /* b's claim is over */
+	assert_int_equal(h->w->pool_lent, 0);
+	h->now = start + 200 * MS;
+	util_expect(h, 2);
+	for (n = 0; n < 3; n++)
+		release(h, held, WEIR_READ);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(held_groups, setup, teardown),
+		cmocka_unit_test_setup_teardown(held_groups_lend, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
