@@ -280,7 +280,7 @@ static void nested_floors(void **state)
 	clear(d);
 	sd_run(d, 5 * SD_S);
 	assert_in_range(per_s(d, sc->done), 19800, 20700);
-	assert_true(per_s(d, sc->done + sp->done) >= 29700);
+	assert_in_range(per_s(d, sc->done + sp->done), 29700, 30700); /* and not 50,000 */
 	assert_true(stats(d, p).floor_deficit_device_ios < 30000 * 5 / 100);
 }
 

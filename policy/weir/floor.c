@@ -12,7 +12,8 @@
  * counts too. A due time never runs more than one request ahead, and never lags more than
  * WP_FLOOR_LAG_NS; who was idle starts from when he asked again: no credit from idle time. It
  * advances by 1/128 less than size / rate, so that requests that do not divide a window miss no
- * floor.
+ * floor. Where floors are inside a floor's subtree, what they get counts for it, whenever that is:
+ * its due time may run WP_FLOOR_AHEAD_NS ahead.
  *
  * Floors that do not fit: each backlogged floor asks for a device time, rate x the cost that its
  * requests have shown. If the sum is more than floor_percent of what the device completes
@@ -128,12 +129,16 @@ static void period_begin(struct wp_floor *f, const struct weir_group *g, uint64_
 	f->active_at_ns = weir_group_active_ns(g);
 }
 
-static void set_has(struct wp *p, struct wp_floor *f, bool has)
+static void set_has(struct wp *p, struct weir_group *g, bool has)
 {
+	struct wp_floor *f = &wp_group(g)->floor;
+
 	if (has == f->has)
 		return;
 	f->has = has;
 	p->nr_floors += has ? 1 : -1;
+	for (g = g->parent; g; g = g->parent)
+		wp_group(g)->floor.nr_inside += has ? 1 : -1;
 	/* The first, or the last: what was measured before isn't of its time. */
 	if (p->nr_floors == (has ? 1 : 0))
 		wp_floor_init(p);
@@ -141,7 +146,7 @@ static void set_has(struct wp *p, struct wp_floor *f, bool has)
 
 void wp_floor_offline(struct wp *p, struct weir_group *g)
 {
-	set_has(p, &wp_group(g)->floor, false);
+	set_has(p, g, false);
 }
 
 void wp_floor_changed(struct wp *p, struct weir_group *g)
@@ -151,7 +156,7 @@ void wp_floor_changed(struct wp *p, struct weir_group *g)
 
 	if (f->has && weir_heap_has(&f->item))
 		wp_floor_deactivate(p, g);
-	set_has(p, f, has);
+	set_has(p, g, has);
 	f->need_ns = 0;
 	f->kept_ns = 0;
 	__builtin_memset(f->due_ns, 0, sizeof(f->due_ns));
@@ -264,6 +269,7 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 	struct wp_floor *f = &wp_group(g)->floor;
 	enum weir_dir dir = weir_op_dir(rq->op);
 	uint64_t units[2] = {weir_rq_bytes(rq), 1u + rq->nr_merged};
+	uint64_t ahead_ns = f->nr_inside ? WP_FLOOR_AHEAD_NS : 0;
 	unsigned int kind;
 
 	for (kind = 0; kind < 2; kind++) {
@@ -276,7 +282,7 @@ static void charge_one(struct wp *p, struct weir_group *g, const struct weir_rq 
 		step = step_of(p, f, rate, units[kind]);
 		if (due + WP_FLOOR_LAG_NS < now)
 			due = now - WP_FLOOR_LAG_NS;
-		f->due_ns[dir][kind] = weir_min64(due + step, now + step);
+		f->due_ns[dir][kind] = weir_min64(due + step, now + step + ahead_ns);
 	}
 	update_need(p, g);
 	if (weir_heap_has(&f->item))

@@ -62,6 +62,8 @@ enum {
 	WP_FLOOR_REFERENCE_EVERY = 20,
 	/* Floors are caught up on over this time, and no more. */
 	WP_FLOOR_LAG_NS = 100000000,
+	/* What floors inside were served counts towards a floor around them for so long. */
+	WP_FLOOR_AHEAD_NS = 10000000,
 	/* What floors may take of a shared node's turns is counted over so much time. */
 	WP_FLOOR_BURST_NS = 5000000,
 };
@@ -85,6 +87,7 @@ struct wp_floor {
 	uint64_t paid_vtime; /* of the parent: this node's turns up to there went to floors below */
 	uint64_t need_ns;    /* device time per second that it asks for */
 	uint64_t kept_ns;    /* of that, what is within its weight share, and never scaled down */
+	uint32_t nr_inside;  /* floors below this group */
 	bool has;
 	bool counted;		    /* in wp->floor_kept_ns and floor_over_ns */
 	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times
