@@ -9,10 +9,13 @@ static bool has_floor(const struct weir_group *g)
 	return low->bps[0] || low->bps[1] || low->iops[0] || low->iops[1];
 }
 
+/* Without accounting nobody counts it: then the time with anything at all, and a little after. */
 static uint64_t backlogged_now(const struct weir_group *g, uint64_t now)
 {
 	const struct weir_wait_sums *s = &g->wait_sums;
 
+	if (!g->w->cfg.accounting)
+		return weir_group_active_ns(g);
 	return s->backlogged_ns + (g->wait.nr_backlogged ? now - s->backlogged_since_ns : 0);
 }
 

@@ -116,6 +116,29 @@ static void deficit_is_split(void **state)
 	assert_int_equal(s.floor_deficit_demand_bytes, 1800000 + 1350000 - 4096);
 }
 
+/* With accounting off nobody counts backlogged time; what is active stands for it. */
+static void deficit_without_accounting(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group_stats s;
+	struct weir_group *g;
+	uint32_t a;
+
+	util_host_stop(h);
+	util_host_init(h);
+	h->cfg.accounting = false;
+	util_host_start(h, &weir_policy_noop, NULL);
+	g = group(h, weir_root(h->w), (struct goal){.rbps = 9000000});
+	h->now += 50 * MS;
+	a = util_insert_as(h, g, NULL, WEIR_OP_READ, 0, 8);
+	h->now += 250 * MS;
+	s = stats(h, g);
+	assert_int_equal(s.floor_deficit_device_bytes, 2250000);
+	assert_int_equal(s.floor_deficit_demand_bytes, 450000);
+	assert_int_equal(util_dispatch(h), a);
+	util_complete(h, a);
+}
+
 /* A window ends with the first completion from 100 ms on; by reading, from 200 ms on. */
 static void windows(void **state)
 {
@@ -295,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(floor_met, setup, teardown),
 		cmocka_unit_test_setup_teardown(deficit_is_split, setup, teardown),
+		cmocka_unit_test_setup_teardown(deficit_without_accounting, setup, teardown),
 		cmocka_unit_test_setup_teardown(windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(merged_requests_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(tree_and_directions, setup, teardown),
