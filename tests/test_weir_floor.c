@@ -326,6 +326,24 @@ static void writes_behind_own_reads(void **state)
 	assert_in_range(per_s(d, reads->done), 4950, 5400);
 }
 
+/* Reads and writes of one process, in its order: the writes that are before a read go first. */
+static void reads_behind_own_writes(void **state)
+{
+	struct sd *d = *state;
+	struct weir_group *root = weir_root(d->w), *a = floor_group(d, root, 1, 8000);
+	struct sd_stream *reads = sd_load(d, a, 8), *writes = sd_stream(d, a, 16);
+
+	writes->op = WEIR_OP_WRITE;
+	writes->flags = WEIR_RQ_SYNC;
+	sd_start_stream(d, writes);
+	sd_load(d, sd_group(d, root, 10000), 64);
+	sd_run(d, SD_S);
+	clear(d);
+	sd_run(d, 3 * SD_S);
+	assert_in_range(per_s(d, reads->done), 7950, 8300);
+	assert_int_equal(stats(d, a).floor_deficit_demand_ios, 0);
+}
+
 /* ---- changes ---- */
 
 /* What a floor gave out of turn is no debt that shuts its group out when the floor goes. */
@@ -417,6 +435,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nested_floors, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_direction, setup, teardown),
 		cmocka_unit_test_setup_teardown(writes_behind_own_reads, setup, teardown),
+		cmocka_unit_test_setup_teardown(reads_behind_own_writes, setup, teardown),
 		cmocka_unit_test_setup_teardown(floor_taken_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(floor_group_removed, setup, teardown),
 		cmocka_unit_test(requeued_is_charged_once),

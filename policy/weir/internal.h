@@ -243,7 +243,10 @@ void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 void wp_leaf_init(struct wp_group *pg);
 void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
 struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg);
-/* The next of one direction, even if it isn't first, or NULL. */
+/*
+ * The next of one direction, even if it isn't first; or what has to go before it, if it isn't far
+ * behind; or NULL.
+ */
 struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir);
 void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
 /* rq was chosen by peek and goes. */
