@@ -138,6 +138,22 @@ static void beyond_the_subtree(void **state)
 	assert_true(sd_busy_ppm(d) >= 970000);
 }
 
+/* On two levels others are left with something: of one rest, and not of the rest of a rest. */
+static void beyond_two_levels(void **state)
+{
+	struct sd *d = *state;
+	struct subtree t = subtree(d, 30000);
+	struct sd_stream *sg = sd_load(d, sd_group(d, t.d->parent, 100), 32);
+
+	t.se = sd_load(d, t.e, 32);
+	sd_run(d, SD_S);
+	clear(d);
+	sd_run(d, 5 * SD_S);
+	assert_in_range(per_s(d, t.sd->done), 29900, 30900);
+	assert_in_range((t.se->done + sg->done) * 1000, t.sa->done * 50, t.sa->done * 75);
+	assert_in_range(sg->done * 100, t.se->done * 80, t.se->done * 125);
+}
+
 /* In bytes, for large requests beside small ones. */
 static void feasible_in_bytes(void **state)
 {
@@ -426,6 +442,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(feasible, setup, teardown),
 		cmocka_unit_test_setup_teardown(paid_by_the_subtree, setup, teardown),
 		cmocka_unit_test_setup_teardown(beyond_the_subtree, setup, teardown),
+		cmocka_unit_test_setup_teardown(beyond_two_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(feasible_in_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(below_the_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_floor, setup, teardown),

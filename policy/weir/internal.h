@@ -84,10 +84,12 @@ struct wp_floor {
 	/* The period being judged: what was served, since when, active for how long before it. */
 	uint64_t period_units[WEIR_NR_DIRS][2];
 	uint64_t since_ns, active_at_ns;
-	uint64_t paid_vtime; /* of the parent: this node's turns up to there went to floors below */
-	uint64_t need_ns;    /* device time per second that it asks for */
-	uint64_t kept_ns;    /* of that, what is within its weight share, and never scaled down */
-	uint32_t nr_inside;  /* floors below this group */
+	/* Virtual times of the parent: this node's turns up to there went to floors below... */
+	uint64_t paid_vtime;
+	uint64_t beyond_vtime; /* ...and until then it is known that they want more than that */
+	uint64_t need_ns;      /* device time per second that it asks for */
+	uint64_t kept_ns;      /* of that, what is within its weight share, and never scaled down */
+	uint32_t nr_inside;    /* floors below this group */
 	bool has;
 	bool counted;		    /* in wp->floor_kept_ns and floor_over_ns */
 	bool unasked[WEIR_NR_DIRS]; /* in this period there was nothing to serve it with, at times

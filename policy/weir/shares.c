@@ -126,21 +126,35 @@ static uint64_t elapsed(const struct weir_group *node, uint64_t ns)
 	return weir_div64(ns << WEIR_VTIME_SHIFT, node->entitle.weight_sum);
 }
 
+/* Floors below a node above g had all they may take of that node's turns, just now. */
+static bool is_beyond_above(const struct weir_group *g)
+{
+	for (g = g->parent; g->parent; g = g->parent)
+		if (weir_vtime_before(wp_group(g->parent)->vtime, wp_group(g)->floor.beyond_vtime))
+			return true;
+	return false;
+}
+
 /*
  * What serving a floor below g, out of turn, moves g's tag on by: nothing, if floors have had their
- * part of g's turns up to the virtual time of now.
+ * part of g's turns up to the virtual time of now. Who is below a node where that is so shares what
+ * is left of its turns by weight alone; or the rest of a rest would remain three levels down.
  */
 static uint64_t floors_part(struct weir_group *g, uint64_t delta)
 {
-	struct weir *w = g->w;
-	uint64_t vtime = wp_group(g->parent)->vtime, *paid = &wp_group(g)->floor.paid_vtime;
-	uint64_t from = vtime - elapsed(g->parent, WP_FLOOR_BURST_NS);
+	struct wp_floor *f = &wp_group(g)->floor;
+	uint64_t vtime = wp_group(g->parent)->vtime;
+	uint64_t burst = elapsed(g->parent, WP_FLOOR_BURST_NS);
 
-	if (weir_vtime_before(*paid, from))
-		*paid = from;
-	if (weir_vtime_before(vtime, *paid))
+	if (is_beyond_above(g))
 		return 0;
-	*paid += weir_mul_div(delta, 100, weir_policy_tunable(w, WP_FLOOR_PERCENT));
+	if (weir_vtime_before(f->paid_vtime, vtime - burst))
+		f->paid_vtime = vtime - burst;
+	if (weir_vtime_before(vtime, f->paid_vtime)) {
+		f->beyond_vtime = vtime + burst;
+		return 0;
+	}
+	f->paid_vtime += weir_mul_div(delta, 100, weir_policy_tunable(g->w, WP_FLOOR_PERCENT));
 	return delta;
 }
 
