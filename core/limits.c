@@ -191,6 +191,25 @@ bool weir_limits_may_grow(const struct weir_group *g, enum weir_dir dir, uint64_
 	return true;
 }
 
+static bool is_little(const struct weir_limit_clock *c, uint64_t amount)
+{
+	/* amount < 2^33, as above. */
+	return c->rate == WEIR_UNLIMITED ||
+	       amount * (WEIR_NS_PER_S / WEIR_LIMIT_SLACK_NS) <= c->rate;
+}
+
+bool weir_limits_may_join(const struct weir_group *g, enum weir_dir dir, uint64_t bytes,
+			  uint32_t ios)
+{
+	for (; g; g = g->parent) {
+		const struct weir_flow *f = &g->flow[dir];
+
+		if (!is_little(&f->bytes, bytes) || !is_little(&f->ios, ios))
+			return false;
+	}
+	return true;
+}
+
 bool weir_limits_pass(struct weir_rq *rq, uint64_t now)
 {
 	enum weir_dir dir = weir_op_dir(rq->op);

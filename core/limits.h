@@ -83,6 +83,12 @@ struct weir_rq *weir_limits_next(struct weir *w, uint64_t now);
 struct weir_rq *weir_limits_force(struct weir *w, uint64_t now);
 /* Earliest time at which weir_limits_next() can give something, or WEIR_NEVER. O(1). */
 uint64_t weir_limits_when(const struct weir *w);
+/*
+ * May held requests of g become one with so many bytes, counted as so many? It will pass in one
+ * piece, so it may be no more than could come early anyway. O(depth).
+ */
+bool weir_limits_may_join(const struct weir_group *g, enum weir_dir dir, uint64_t bytes,
+			  uint32_t ios);
 /* May a bio merge into a request that has passed already? Not while its group is being held. */
 bool weir_limits_may_grow(const struct weir_group *g, enum weir_dir dir, uint64_t now);
 /* Clocks begin afresh; nothing is held. */

@@ -56,7 +56,9 @@ static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir
 	if (sectors > w->cfg.max_sectors || 1u + rq->nr_merged + what->nr_merged > UINT16_MAX)
 		return false;
 	if (rq->state == WEIR_RQ_HELD)
-		return true;
+		return weir_limits_may_join(rq->group, weir_op_dir(rq->op),
+					    (uint64_t)sectors * WEIR_SECTOR_BYTES,
+					    2u + rq->nr_merged + what->nr_merged);
 	if (!weir_limits_may_grow(rq->group, weir_op_dir(rq->op), w->now))
 		return false;
 	return !w->policy->may_merge || w->policy->may_merge(w, rq, what, sectors);
