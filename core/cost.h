@@ -13,6 +13,7 @@
 #define WEIR_CORE_COST_H
 
 #include <weir/profile.h>
+#include <weir/request.h>
 
 #include "core/fixed.h"
 
@@ -78,7 +79,15 @@ static inline uint64_t weir_vtime_enter(uint64_t tag, uint64_t earliest, uint64_
 	return tag - earliest > ahead_max ? earliest : tag;
 }
 
-/* Prices rq by where its context's, or else its group's, last request ended, and moves that on. */
-void weir_price(struct weir *w, struct weir_rq *rq);
+/* Prices rq by where the last request of its context or group ended, and moves that on. */
+static inline void weir_price(const struct weir_cost_model *m, struct weir_rq *rq, uint64_t *end)
+{
+	uint64_t distance = rq->sector > *end ? rq->sector - *end : *end - rq->sector;
+
+	rq->cost_ns = weir_cost_ns(m, (enum weir_op)rq->op, rq->nr_sectors,
+				   distance > WEIR_RANDOM_SECTORS);
+	if (rq->op != WEIR_OP_FLUSH)
+		*end = weir_rq_end(rq);
+}
 
 #endif

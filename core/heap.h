@@ -79,17 +79,43 @@ static inline void weir_heap_sift_up(struct weir_heap *h, uint32_t at, struct we
 	weir_heap_put(h, at, e);
 }
 
+/* Which of the nr entries (1 to 4) goes first. */
+static inline uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
+{
+	uint32_t first = 0, i;
+
+	for (i = 1; i < nr; i++)
+		if (weir_heap_before(&entry[i], &entry[first]))
+			first = i;
+	return first;
+}
+
+/*
+ * The same for four. Which one it is nobody can foretell, a processor neither: so it is computed
+ * from the signs of differences, without a jump. Only equal keys go the long way.
+ */
+static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry)
+{
+	uint64_t d01 = entry[1].key - entry[0].key, d23 = entry[3].key - entry[2].key, d;
+	uint32_t a = (uint32_t)(d01 >> 63), b = 2 + (uint32_t)(d23 >> 63);
+
+	d = entry[b].key - entry[a].key;
+	if (weir_unlikely(!d01 || !d23 || !d))
+		return weir_heap_first_of(entry, 4);
+	return a + ((b - a) & (0 - (uint32_t)(d >> 63)));
+}
+
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
 	for (;;) {
-		uint32_t child = 4 * at + 1, best, end;
+		uint32_t child = 4 * at + 1, best;
 
 		if (child >= h->nr)
 			break;
-		end = child + 4 < h->nr ? child + 4 : h->nr;
-		for (best = child++; child < end; child++)
-			if (weir_heap_before(&h->entry[child], &h->entry[best]))
-				best = child;
+		if (weir_likely(h->nr - child >= 4))
+			best = child + weir_heap_first_of_4(&h->entry[child]);
+		else
+			best = child + weir_heap_first_of(&h->entry[child], h->nr - child);
 		if (!weir_heap_before(&h->entry[best], &e))
 			break;
 		weir_heap_put(h, at, h->entry[best]);
@@ -120,6 +146,18 @@ static inline void weir_heap_update(struct weir_heap *h, struct weir_heap_item *
 		weir_heap_sift_up(h, at, e);
 	else
 		weir_heap_sift_down(h, at, e);
+}
+
+/* The same of the first, whose key grows: the usual case of a queue that serves it. */
+static inline void weir_heap_defer_first(struct weir_heap *h, uint64_t key)
+{
+	struct weir_heap_entry e = {key, h->entry[0].item};
+
+	weir_assert(h->nr > 0 && !weir_vtime_before(key, h->entry[0].key));
+	if (h->nr == 1)
+		h->entry[0].key = key;
+	else
+		weir_heap_sift_down(h, 0, e);
 }
 
 static inline void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *item)

@@ -31,7 +31,7 @@
  * (WP_OWED_WINDOWS); and when a floor is missed in a period although its group asked all the time,
  * the window is squeezed, as long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
-#include "policy/weir/internal.h"
+#include "policy/weir/leaf.h"
 
 /* Work out of turn may run ahead of its part by this much device time. */
 #define FLOOR_AHEAD_NS UINT64_C(2000000)

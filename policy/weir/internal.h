@@ -3,8 +3,8 @@
  * State of the weir policy. The essay stands in weir.c; each part has its own file:
  *
  *	shares.c   hierarchical fair queueing in device time
- *	leaf.c	   order of one group's own requests
- *	depth.c	   how much is in flight
+ *	leaf.[ch]  order of one group's own requests
+ *	depth.[ch] how much is in flight
  *	probe.c	   finding the smallest depth of peak rate
  *	floor.c	   io.low
  *	latency.c  io.latency
@@ -21,6 +21,7 @@
 #include "core/heap.h"
 #include "core/list.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 /* Order of the tunables in the table. */
 enum {
@@ -113,11 +114,17 @@ _Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
 				       offsetof(struct wp_group, head) <= 128),
 	       "what belongs together lies in one cache line");
 
-/* Of a request in flight. */
+/* In which list of its group a request stands. */
+enum wp_leaf_list {
+	WP_LEAF_HEAD,
+	WP_LEAF_SYNC,
+	WP_LEAF_ASYNC,
+};
+
+/* Of a request, which its `link` keeps in one of its group's lists, wp->in_flight or wp->stuck. */
 struct wp_rq {
-	struct weir_list link; /* in wp->in_flight or wp->stuck */
-	uint64_t cost_ns;      /* as counted */
-	bool stuck;
+	enum wp_leaf_list list; /* while it is queued */
+	bool stuck;		/* while it is in flight */
 };
 
 /* Probing for the smallest window of peak rate: probe.c. */
@@ -142,6 +149,7 @@ struct wp_probe {
 
 struct wp {
 	struct weir *w;
+	struct wp_group *root;
 	uint32_t nr_queued;
 
 	/* Depth. */
@@ -216,40 +224,23 @@ void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
 /* A served request came back: it will be charged again. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 
-/* leaf.c */
+/* leaf.c, and leaf.h */
 void wp_leaf_init(struct wp_group *pg);
-void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
-struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg);
 /* The next of one direction, even if it isn't first, or NULL. */
 struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir);
-void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
-/* rq was chosen by peek and goes. */
-void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq);
-static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
-{
-	return pg->nr_head + pg->nr_sync + pg->nr_async;
-}
 
-/* depth.c */
+/* depth.c, and depth.h */
 void wp_depth_init(struct wp *p);
 /* Something that the window depends on has changed. */
 void wp_depth_update(struct wp *p);
-/*
- * May one more go now? Who is owed something (a floor that fits) may find more in flight. If not,
- * *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)
- */
-bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed);
-void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now);
-/* It left the device without completing. */
-void wp_depth_cancel(struct wp *p, struct weir_rq *rq);
-void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now);
 
 /* probe.c */
 void wp_probe_init(struct wp *p);
 uint64_t wp_probe_window(const struct wp *p);
 /* The standing window is that of the peak, as far as is known. */
 bool wp_probe_settled(const struct wp *p);
-void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
+/* True: the window may be another one now. */
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
 /* As without floors. */

@@ -158,30 +158,49 @@ static uint64_t epoch_ns(const struct wp *p)
 	return weir_max64(EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
 }
 
-void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+/* Apart from wp_probe_complete(), which every request runs through and hardly any here. */
+static __attribute__((noinline)) bool epoch_end(struct wp *p, uint64_t now)
+{
+	epoch_done(p, now);
+	epoch_begin(&p->probe, now + settle_ns(p));
+	return true;
+}
+
+/* Not clean: it starts again. */
+static __attribute__((noinline)) bool epoch_again(struct wp *p, bool moved, uint64_t now)
+{
+	p->probe.clean = p->nr_queued > 0;
+	epoch_begin(&p->probe, now + settle_ns(p));
+	return moved;
+}
+
+/* Pairs end when probing does; then only the standing epochs go on, for work_rate. */
+static __attribute__((noinline)) bool stand_if_not_enabled(struct wp *p)
+{
+	if (enabled(p))
+		return false;
+	p->probe.phase = WP_PROBE_STANDING;
+	p->probe.clean = false;
+	return true;
+}
+
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 
-	/* Then only the standing epochs go on, for work_rate. */
-	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
-		t->phase = WP_PROBE_STANDING;
-		t->clean = false;
-	}
-	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
-	if (!p->nr_queued || !t->clean) {
-		t->clean = p->nr_queued > 0;
-		epoch_begin(t, now + settle_ns(p));
-		return;
-	}
+	if (weir_unlikely(t->phase != WP_PROBE_STANDING) && stand_if_not_enabled(p))
+		return epoch_again(p, true, now);
+	/* The depth is the limit while something waits. */
+	if (weir_unlikely(!p->nr_queued || !t->clean))
+		return epoch_again(p, false, now);
 	if ((int64_t)(now - t->since_ns) < 0)
-		return;
+		return false;
 	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
-	if (!t->completions)
-		t->since_ns = now; /* from one completion to another */
-	else
+	if (weir_likely(t->completions))
 		t->work_ns += cost_ns;
+	else
+		t->since_ns = now; /* from one completion to another */
 	if (++t->completions < EPOCH_COMPLETIONS || now - t->since_ns < epoch_ns(p))
-		return;
-	epoch_done(p, now);
-	epoch_begin(t, now + settle_ns(p));
+		return t->phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
+	return epoch_end(p, now);
 }

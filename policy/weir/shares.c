@@ -51,20 +51,18 @@ void wp_shares_offline(struct weir_group *g)
 
 /* Each node keeps whose turn it is below, so that a choice need not walk down through cold memory.
  */
-static void choose_next(struct weir_group *node)
+static struct weir_group *next_of(struct weir_group *node, struct weir_heap_item *first)
 {
-	struct wp_group *pn = wp_group(node);
-	struct wp_entity *first = weir_container_of(weir_heap_min(&node->turn), struct wp_entity,
-						    item);
-
-	pn->next = first == &pn->own ? node : weir_container_of(first, struct wp_group, up)->next;
+	if (first == &wp_group(node)->own.item)
+		return node;
+	return weir_container_of(first, struct wp_group, up.item)->next;
 }
 
 static void choose_upwards(struct weir_group *g)
 {
 	for (; g; g = g->parent)
 		if (g->turn.nr)
-			choose_next(g);
+			wp_group(g)->next = next_of(g, weir_heap_min(&g->turn));
 }
 
 static void reweigh(struct weir_group *node, struct wp_entity *e, uint32_t weight)
@@ -114,10 +112,16 @@ void wp_shares_deactivate(struct weir_group *g)
 	choose_upwards(n);
 }
 
-static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns, bool more)
+/*
+ * e of that node was served; `more` is left of it, which `next` is the first of. Returns whose turn
+ * it is below the node, if anything is left there.
+ */
+static inline struct weir_group *serve(struct weir_group *node, struct wp_entity *e,
+				       uint64_t cost_ns, bool more, struct weir_group *next)
 {
 	struct wp_group *pn = wp_group(node);
-	uint64_t first = weir_heap_min_key(&node->turn);
+	struct weir_heap *turn = &node->turn;
+	uint64_t first = weir_heap_min_key(turn);
 
 	if (weir_vtime_before(pn->vtime, first))
 		pn->vtime = first;
@@ -128,19 +132,26 @@ static void serve(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns
 			e->tag = latest;
 	}
 	e->tag += vtime_of(cost_ns, e);
-	if (more)
-		weir_heap_update(&node->turn, &e->item, e->tag);
+	if (weir_unlikely(!more))
+		weir_heap_remove(turn, &e->item);
+	else if (weir_likely(weir_heap_min(turn) == &e->item))
+		weir_heap_defer_first(turn, e->tag);
 	else
-		weir_heap_remove(&node->turn, &e->item);
-	if (node->turn.nr)
-		choose_next(node);
+		weir_heap_update(turn, &e->item, e->tag);
+	if (weir_unlikely(!turn->nr))
+		return NULL;
+	if (weir_heap_min(turn) != &e->item)
+		next = next_of(node, weir_heap_min(turn));
+	pn->next = next;
+	return next;
 }
 
 void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more)
 {
-	serve(g, &wp_group(g)->own, cost_ns, more);
+	struct weir_group *next = serve(g, &wp_group(g)->own, cost_ns, more, g);
+
 	for (; g->parent; g = g->parent)
-		serve(g->parent, &wp_group(g)->up, cost_ns, g->turn.nr > 0);
+		next = serve(g->parent, &wp_group(g)->up, cost_ns, g->turn.nr > 0, next);
 }
 
 static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)

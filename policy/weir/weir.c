@@ -31,7 +31,8 @@
  *
  * Constants stand in one enum in internal.h, each with its reason; formulas in the part's own file.
  */
-#include "policy/weir/internal.h"
+#include "policy/weir/depth.h"
+#include "policy/weir/leaf.h"
 
 static const struct weir_tunable tunables[] = {
 	[WP_DEPTH_US] = {"depth_us", WEIR_UNIT_US, 0, 10000000, 0,
@@ -76,6 +77,8 @@ static void group_online(struct weir *w, struct weir_group *g)
 	struct wp_group *pg = wp_group(g);
 
 	pg->g = g;
+	if (!g->parent)
+		wp_of(w)->root = pg;
 	wp_leaf_init(pg);
 	weir_heap_item_init(&pg->floor.item, g->id);
 	wp_shares_online(g);
@@ -144,54 +147,57 @@ struct wp_choice {
 	bool out_of_turn;   /* and it would not be its turn by share */
 };
 
-/* Whose request goes next. */
-static struct wp_choice choose(struct wp *p)
+/* Whose request goes next, with floors. */
+static void choose_owed(struct wp *p, struct wp_choice *c)
 {
-	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
-	struct weir_rq *owed;
+	struct weir_rq *owed = wp_floor_next(p, weir_now(p->w));
 
-	if (weir_likely(!p->nr_floors))
-		return c;
-	owed = wp_floor_next(p, weir_now(p->w));
 	if (!owed)
-		return c;
-	c.owed = true;
-	c.out_of_turn = owed->group != c.g;
-	c.g = owed->group;
-	c.rq = owed;
-	return c;
+		return;
+	c->owed = true;
+	c->out_of_turn = owed->group != c->g;
+	c->g = owed->group;
+	c->rq = owed;
 }
 
-static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+static void take_owed(struct wp *p, struct weir_rq *rq, bool out_of_turn)
+{
+	wp_floor_charge(p, rq->group, rq, weir_now(p->w));
+	wp_floor_account(p, rq->cost_ns, out_of_turn);
+	update_floors(p, rq->group);
+}
+
+static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
 	struct weir_group *g = c->g;
 	struct wp_group *pg = wp_group(g);
-	struct weir_rq *rq = c->rq ? c->rq : wp_leaf_peek(p, pg);
-	uint64_t now = weir_now(p->w);
+	struct weir_rq *rq = c->rq;
 
-	wp_leaf_taken(pg, rq);
+	if (weir_likely(!rq))
+		rq = wp_leaf_take(p, pg);
+	else
+		wp_leaf_taken(pg, rq);
 	p->nr_queued--;
 	wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
-	if (p->nr_floors) {
-		wp_floor_charge(p, g, rq, now);
-		wp_floor_account(p, rq->cost_ns, c->out_of_turn);
-		update_floors(p, g);
-	}
-	if (p->nr_targets)
+	if (weir_unlikely(p->nr_floors))
+		take_owed(p, rq, c->out_of_turn);
+	if (weir_unlikely(p->nr_targets))
 		wp_latency_start(p, g, rq->cost_ns);
-	wp_depth_start(p, rq, now);
+	wp_depth_start(p, rq, weir_now(p->w));
 	return rq;
 }
 
 static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
 {
 	struct wp *p = wp_of(w);
-	struct wp_choice c;
+	struct wp_choice c = {.g = NULL};
 	bool squeezed;
 
 	if (!p->nr_queued)
 		return NULL;
-	c = choose(p);
+	c.g = p->root->next;
+	if (weir_unlikely(p->nr_floors))
+		choose_owed(p, &c);
 	if (force ||
 	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
 		return take(p, &c);
@@ -209,7 +215,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	return wp_of(w)->nr_queued ? wp_shares_next(weir_root(w)) : NULL;
+	return wp_of(w)->nr_queued ? wp_of(w)->root->next : NULL;
 }
 
 static void complete(struct weir *w, struct weir_rq *rq)
@@ -217,13 +223,16 @@ static void complete(struct weir *w, struct weir_rq *rq)
 	struct wp *p = wp_of(w);
 	uint64_t now = weir_now(w);
 
+	bool moved;
+
 	wp_depth_end(p, rq, now);
-	wp_probe_complete(p, rq->cost_ns, now);
+	moved = wp_probe_complete(p, rq->cost_ns, now);
 	if (p->nr_floors)
 		wp_floor_complete(p, rq->cost_ns, now);
 	if (p->nr_targets)
 		wp_latency_complete(p, rq, now);
-	wp_depth_update(p);
+	if (moved || p->nr_floors || p->nr_targets)
+		wp_depth_update(p);
 }
 
 static void undispatch(struct weir *w, struct weir_rq *rq)
