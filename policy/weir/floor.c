@@ -335,7 +335,7 @@ static bool is_owed_in(const struct weir_group *g, unsigned int dir, uint64_t no
  */
 static struct weir_rq *find_owed(struct wp *p, struct weir_group *g, uint64_t now)
 {
-	const struct wp_group *leaf = wp_group(wp_shares_next(g));
+	const struct wp_group *leaf = wp_group(g)->next;
 	struct weir_rq *rq = wp_leaf_peek(p, leaf);
 	unsigned int first = weir_op_dir(rq->op);
 

@@ -92,15 +92,17 @@ struct wp_latency {
 
 struct wp_group {
 	/* What a request's way up the tree touches: one cache line. */
-	struct wp_entity up;	 /* this subtree, at the parent */
-	uint64_t vtime;		 /* of this node's children */
-	struct weir_group *next; /* whose turn it is below; stale while nothing is queued */
+	struct wp_entity up;   /* this subtree, at the parent */
+	uint64_t vtime;	       /* of this node's children */
+	struct wp_group *next; /* whose turn it is below; stale while nothing is queued */
+	struct wp_group *parent;
 	struct weir_group *g;
-	uint32_t nr_head, nr_sync, nr_async;
-	uint32_t sync_run; /* sync requests since the last async one, while one waited */
+	uint32_t nr_head, nr_async;
 
 	/* The next line: own requests. */
 	struct wp_entity own; /* at this node */
+	uint32_t nr_sync;
+	uint32_t sync_run; /* sync requests since the last async one, while one waited */
 	struct weir_list sync, async;
 	struct weir_list head;
 
@@ -213,13 +215,8 @@ void wp_shares_weight(struct weir_group *g);
 /* g's own requests: the first was queued, the last left without being dispatched. O(depth log n) */
 void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
 void wp_shares_deactivate(struct weir_group *g);
-/* Whose turn it is below top, which has something queued. O(1) */
-static inline struct weir_group *wp_shares_next(const struct weir_group *top)
-{
-	return wp_group(top)->next;
-}
-/* g's own requests were served cost_ns; `more` are queued. O(depth log n) */
-void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
+/* pg's own requests were served cost_ns; `more` are queued. O(depth log n) */
+void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns, bool more);
 
 /* A served request came back: it will be charged again. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);

@@ -41,7 +41,7 @@ void wp_shares_online(struct weir_group *g)
 	weir_heap_item_init(&pg->up.item, g->id);
 	pg->own.inverse = inverse_of(g->attr.own_weight);
 	pg->up.inverse = inverse_of(g->attr.weight);
-	pg->up.tag = g->parent ? wp_group(g->parent)->vtime : 0;
+	pg->up.tag = pg->parent ? pg->parent->vtime : 0;
 }
 
 void wp_shares_offline(struct weir_group *g)
@@ -51,10 +51,10 @@ void wp_shares_offline(struct weir_group *g)
 
 /* Each node keeps whose turn it is below, so that a choice need not walk down through cold memory.
  */
-static struct weir_group *next_of(struct weir_group *node, struct weir_heap_item *first)
+static struct wp_group *next_of(struct wp_group *pn, struct weir_heap_item *first)
 {
-	if (first == &wp_group(node)->own.item)
-		return node;
+	if (first == &pn->own.item)
+		return pn;
 	return weir_container_of(first, struct wp_group, up.item)->next;
 }
 
@@ -62,7 +62,7 @@ static void choose_upwards(struct weir_group *g)
 {
 	for (; g; g = g->parent)
 		if (g->turn.nr)
-			wp_group(g)->next = next_of(g, weir_heap_min(&g->turn));
+			wp_group(g)->next = next_of(wp_group(g), weir_heap_min(&g->turn));
 }
 
 static void reweigh(struct weir_group *node, struct wp_entity *e, uint32_t weight)
@@ -116,11 +116,10 @@ void wp_shares_deactivate(struct weir_group *g)
  * e of that node was served; `more` is left of it, which `next` is the first of. Returns whose turn
  * it is below the node, if anything is left there.
  */
-static inline struct weir_group *serve(struct weir_group *node, struct wp_entity *e,
-				       uint64_t cost_ns, bool more, struct weir_group *next)
+static inline struct wp_group *serve(struct wp_group *pn, struct wp_entity *e, uint64_t cost_ns,
+				     bool more, struct wp_group *next)
 {
-	struct wp_group *pn = wp_group(node);
-	struct weir_heap *turn = &node->turn;
+	struct weir_heap *turn = &pn->g->turn;
 	uint64_t first = weir_heap_min_key(turn);
 
 	if (weir_vtime_before(pn->vtime, first))
@@ -141,17 +140,17 @@ static inline struct weir_group *serve(struct weir_group *node, struct wp_entity
 	if (weir_unlikely(!turn->nr))
 		return NULL;
 	if (weir_heap_min(turn) != &e->item)
-		next = next_of(node, weir_heap_min(turn));
+		next = next_of(pn, weir_heap_min(turn));
 	pn->next = next;
 	return next;
 }
 
-void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more)
+void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns, bool more)
 {
-	struct weir_group *next = serve(g, &wp_group(g)->own, cost_ns, more, g);
+	struct wp_group *next = serve(pg, &pg->own, cost_ns, more, pg);
 
-	for (; g->parent; g = g->parent)
-		next = serve(g->parent, &wp_group(g)->up, cost_ns, g->turn.nr > 0, next);
+	for (; pg->parent; pg = pg->parent)
+		next = serve(pg->parent, &pg->up, cost_ns, pg->g->turn.nr > 0, next);
 }
 
 static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)

@@ -77,7 +77,9 @@ static void group_online(struct weir *w, struct weir_group *g)
 	struct wp_group *pg = wp_group(g);
 
 	pg->g = g;
-	if (!g->parent)
+	if (g->parent)
+		pg->parent = wp_group(g->parent);
+	else
 		wp_of(w)->root = pg;
 	wp_leaf_init(pg);
 	weir_heap_item_init(&pg->floor.item, g->id);
@@ -141,7 +143,7 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 }
 
 struct wp_choice {
-	struct weir_group *g;
+	struct wp_group *pg;
 	struct weir_rq *rq; /* its first, if NULL */
 	bool owed;	    /* g is behind its floor */
 	bool out_of_turn;   /* and it would not be its turn by share */
@@ -155,8 +157,8 @@ static void choose_owed(struct wp *p, struct wp_choice *c)
 	if (!owed)
 		return;
 	c->owed = true;
-	c->out_of_turn = owed->group != c->g;
-	c->g = owed->group;
+	c->out_of_turn = owed->group != c->pg->g;
+	c->pg = wp_group(owed->group);
 	c->rq = owed;
 }
 
@@ -169,8 +171,7 @@ static void take_owed(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 
 static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
-	struct weir_group *g = c->g;
-	struct wp_group *pg = wp_group(g);
+	struct wp_group *pg = c->pg;
 	struct weir_rq *rq = c->rq;
 
 	if (weir_likely(!rq))
@@ -178,11 +179,11 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 	else
 		wp_leaf_taken(pg, rq);
 	p->nr_queued--;
-	wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
+	wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (weir_unlikely(p->nr_floors))
 		take_owed(p, rq, c->out_of_turn);
 	if (weir_unlikely(p->nr_targets))
-		wp_latency_start(p, g, rq->cost_ns);
+		wp_latency_start(p, pg->g, rq->cost_ns);
 	wp_depth_start(p, rq, weir_now(p->w));
 	return rq;
 }
@@ -190,12 +191,12 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
 {
 	struct wp *p = wp_of(w);
-	struct wp_choice c = {.g = NULL};
+	struct wp_choice c = {.pg = NULL};
 	bool squeezed;
 
 	if (!p->nr_queued)
 		return NULL;
-	c.g = p->root->next;
+	c.pg = p->root->next;
 	if (weir_unlikely(p->nr_floors))
 		choose_owed(p, &c);
 	if (force ||
@@ -204,7 +205,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	/* Who is owed something may find more in flight. */
 	if (p->nr_floors && !c.owed && wp_floor_fits(p))
 		v->at_ns = weir_min64(v->at_ns, wp_floor_when(p));
-	v->next = c.g;
+	v->next = c.pg->g;
 	if (squeezed)
 		v->why = WEIR_STALL_LATENCY;
 	else
@@ -215,7 +216,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	return wp_of(w)->nr_queued ? wp_of(w)->root->next : NULL;
+	return wp_of(w)->nr_queued ? wp_of(w)->root->next->g : NULL;
 }
 
 static void complete(struct weir *w, struct weir_rq *rq)
