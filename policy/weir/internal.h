@@ -6,6 +6,7 @@
  *	leaf.[ch]  order of one group's own requests
  *	depth.[ch] how much is in flight
  *	probe.c	   finding the smallest depth of peak rate
+ *	ahead.h	   memory that the next request will touch
  *	floor.c	   io.low
  *	latency.c  io.latency
  */

@@ -31,6 +31,7 @@
  *
  * Constants stand in one enum in internal.h, each with its reason; formulas in the part's own file.
  */
+#include "policy/weir/ahead.h"
 #include "policy/weir/depth.h"
 #include "policy/weir/leaf.h"
 
@@ -126,6 +127,8 @@ static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 		if (p->nr_floors)
 			update_floors(p, g);
 	}
+	if (weir_prefetch_pays(w))
+		wp_ahead_inserted(p);
 }
 
 static void remove_rq(struct weir *w, struct weir_rq *rq)
@@ -185,6 +188,8 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 	if (weir_unlikely(p->nr_targets))
 		wp_latency_start(p, pg->g, rq->cost_ns);
 	wp_depth_start(p, rq, weir_now(p->w));
+	if (weir_prefetch_pays(p->w))
+		wp_ahead_dispatched(p);
 	return rq;
 }
 
@@ -234,6 +239,8 @@ static void complete(struct weir *w, struct weir_rq *rq)
 		wp_latency_complete(p, rq, now);
 	if (moved || p->nr_floors || p->nr_targets)
 		wp_depth_update(p);
+	if (weir_prefetch_pays(w))
+		wp_ahead_completed(p);
 }
 
 static void undispatch(struct weir *w, struct weir_rq *rq)
