@@ -38,12 +38,13 @@ static inline uint64_t weir_cost_ns(const struct weir_cost_model *m, enum weir_o
 	enum weir_dir dir = weir_op_dir(op);
 	uint64_t sectors = nr_sectors > 8 ? nr_sectors : 8, cost;
 
-	if (op == WEIR_OP_FLUSH)
-		return m->flush_ns ? m->flush_ns : 1;
-	if (op == WEIR_OP_DISCARD || op == WEIR_OP_WRITE_ZEROES)
+	if (weir_unlikely(op > WEIR_OP_WRITE)) {
+		if (op == WEIR_OP_FLUSH)
+			return m->flush_ns ? m->flush_ns : 1;
 		sectors = 8; /* no data crosses: priced as one small write */
+	}
 	cost = (m->base[dir][random] + sectors * m->per_sector[dir]) >> WEIR_COST_SHIFT;
-	if (cost > WEIR_COST_MAX_NS)
+	if (weir_unlikely(cost > WEIR_COST_MAX_NS))
 		return WEIR_COST_MAX_NS;
 	return cost ? cost : 1;
 }

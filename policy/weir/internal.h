@@ -2,13 +2,13 @@
 /*
  * State of the weir policy. The essay stands in weir.c; each part has its own file:
  *
- *	shares.c   hierarchical fair queueing in device time
- *	leaf.[ch]  order of one group's own requests
- *	depth.[ch] how much is in flight
- *	probe.c	   finding the smallest depth of peak rate
- *	ahead.h	   memory that the next request will touch
- *	floor.c	   io.low
- *	latency.c  io.latency
+ *	shares.[ch]	hierarchical fair queueing in device time
+ *	leaf.[ch]	order of one group's own requests
+ *	depth.[ch]	how much is in flight
+ *	probe.c		finding the smallest depth of peak rate
+ *	floor.c		io.low
+ *	latency.c	io.latency
+ *	ahead.h		memory that the next request will touch
  */
 #ifndef WEIR_POLICY_WEIR_INTERNAL_H
 #define WEIR_POLICY_WEIR_INTERNAL_H
@@ -209,16 +209,13 @@ static inline struct wp_rq *wp_rq(struct weir_rq *rq)
 
 _Static_assert(sizeof(struct wp_rq) <= WEIR_RQ_POLICY_BYTES, "request state");
 
-/* shares.c */
+/* shares.c, and shares.h */
 void wp_shares_online(struct weir_group *g);
 void wp_shares_offline(struct weir_group *g);
 void wp_shares_weight(struct weir_group *g);
 /* g's own requests: the first was queued, the last left without being dispatched. O(depth log n) */
 void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
 void wp_shares_deactivate(struct weir_group *g);
-/* pg's own requests were served cost_ns; `more` are queued. O(depth log n) */
-void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns, bool more);
-
 /* A served request came back: it will be charged again. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 

@@ -34,6 +34,7 @@
 #include "policy/weir/ahead.h"
 #include "policy/weir/depth.h"
 #include "policy/weir/leaf.h"
+#include "policy/weir/shares.h"
 
 static const struct weir_tunable tunables[] = {
 	[WP_DEPTH_US] = {"depth_us", WEIR_UNIT_US, 0, 10000000, 0,
