@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Heaps, what is rare, and their storage: see heap.h. The first entry ends a cache line, so that the four children of
- * each are one line.
+ * Heaps, what is rare, and their storage: see heap.h. The first entry ends a cache line, so that
+ * the four children of each are one line.
  */
 #include "core/heap.h"
 

@@ -4,9 +4,9 @@
  *
  * With thousands of groups a request touches some twenty lines that are not in the near caches, one
  * found through the other. But which request goes next is known while the one before it goes: so
- * the memory can be at work between two calls, and the lines be there when the next one comes. Asked
- * for in steps, since a step can only look into what the one before it has brought near; none may
- * wait for memory itself, or it would cost what it should save.
+ * the memory can be at work between two calls, and the lines be there when the next one comes.
+ * Asked for in steps, since a step can only look into what the one before it has brought near; none
+ * may wait for memory itself, or it would cost what it should save.
  *
  * A hint: nothing depends on it, and any address will do.
  */
@@ -60,7 +60,7 @@ static weir_inlined void weir_prefetch_rq(const struct weir_rq *rq)
 	weir_prefetch(rq->policy);
 }
 
-/* rq is near. It is the next to go: its neighbours in the merge look-up, and where it is counted. */
+/* rq is near, and the next to go: its neighbours in the merge look-up, and where it is counted. */
 static weir_inlined void weir_prefetch_start(const struct weir_rq *rq, uint64_t now)
 {
 	enum weir_dir dir = weir_op_dir(rq->op);

@@ -4,7 +4,7 @@
  *
  * What waits in the device waits without order: no share, no target and no floor can reach it. So
  * only so much is in flight as keeps the device at its peak: the window, a device time, from the
- * profile's knee and then learned (probe.c). A count would not do: thread 003 needs more than one
+ * profile's knee and then learned (probe.h). A count would not do: thread 003 needs more than one
  * 128 KiB read in flight and less than two.
  *
  *	work left = sum of the costs in flight - what the device did since the last completion

@@ -5,7 +5,7 @@
  *	shares.[ch]	hierarchical fair queueing in device time
  *	leaf.[ch]	order of one group's own requests
  *	depth.[ch]	how much is in flight
- *	probe.c		finding the smallest depth of peak rate
+ *	probe.[ch]	finding the smallest depth of peak rate
  *	floor.c		io.low
  *	latency.c	io.latency
  *	ahead.h		memory that the next request will touch
@@ -130,7 +130,7 @@ struct wp_rq {
 	bool stuck;		/* while it is in flight */
 };
 
-/* Probing for the smallest window of peak rate: probe.c. */
+/* Probing for the smallest window of peak rate: probe.h. */
 enum wp_probe_phase {
 	WP_PROBE_STANDING,
 	WP_PROBE_LESS,
@@ -229,13 +229,11 @@ void wp_depth_init(struct wp *p);
 /* Something that the window depends on has changed. */
 void wp_depth_update(struct wp *p);
 
-/* probe.c */
+/* probe.c, and probe.h */
 void wp_probe_init(struct wp *p);
 uint64_t wp_probe_window(const struct wp *p);
 /* The standing window is that of the peak, as far as is known. */
 bool wp_probe_settled(const struct wp *p);
-/* True: the window may be another one now. */
-bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
 /* As without floors. */

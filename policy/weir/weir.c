@@ -7,18 +7,18 @@
  * the device's speed, and without knowing the device in advance.
  *
  * Model. There is one scarce thing, the device's time. Every request is priced in it by the linear
- * model of the profile (core/cost.c): a share is a part of it, a floor asks for an amount of it,
+ * model of the profile (core/cost.h): a share is a part of it, a floor asks for an amount of it,
  * and the depth is how much of it is in flight. So the three can be compared, and added up.
  *
  * Rules, in this order:
  *
  *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What
- *	   is in the device waits without order, so no more than that is put there (depth.c,
- *	   probe.c). A group that misses its latency target makes that less (latency.c).
+ *	   is in the device waits without order, so no more than that is put there (depth.h,
+ *	   probe.h). A group that misses its latency target makes that less (latency.c).
  *	2. A group that is behind its floor goes first (floor.c).
- *	3. Else the group goes whose tag is smallest, from the root down (shares.c). A group that
+ *	3. Else the group goes whose tag is smallest, from the root down (shares.h). A group that
  *	   was empty for a moment keeps its claim: it comes back with credit for one request.
- *	4. Within a group sync goes before async, with bounded waiting (leaf.c).
+ *	4. Within a group sync goes before async, with bounded waiting (leaf.h).
  *
  * The device is never kept idle on purpose.
  *
@@ -34,6 +34,7 @@
 #include "policy/weir/ahead.h"
 #include "policy/weir/depth.h"
 #include "policy/weir/leaf.h"
+#include "policy/weir/probe.h"
 #include "policy/weir/shares.h"
 
 static const struct weir_tunable tunables[] = {
@@ -119,11 +120,12 @@ static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 {
 	struct wp *p = wp_of(w);
 	struct weir_group *g = rq->group;
-	bool was_empty = !wp_leaf_nr(wp_group(g));
+	struct wp_group *pg = wp_group(g);
 
-	wp_leaf_insert(wp_group(g), rq, where);
+	wp_leaf_insert(pg, rq, where);
 	p->nr_queued++;
-	if (was_empty) {
+	/* The first of them. */
+	if (!weir_heap_has(&pg->own.item)) {
 		wp_shares_activate(g, rq->cost_ns);
 		if (p->nr_floors)
 			update_floors(p, g);
@@ -166,11 +168,16 @@ static void choose_owed(struct wp *p, struct wp_choice *c)
 	c->rq = owed;
 }
 
-static void take_owed(struct wp *p, struct weir_rq *rq, bool out_of_turn)
+/* rq goes while somebody has a floor or a target. */
+static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 {
-	wp_floor_charge(p, rq->group, rq, weir_now(p->w));
-	wp_floor_account(p, rq->cost_ns, out_of_turn);
-	update_floors(p, rq->group);
+	if (p->nr_floors) {
+		wp_floor_charge(p, rq->group, rq, weir_now(p->w));
+		wp_floor_account(p, rq->cost_ns, out_of_turn);
+		update_floors(p, rq->group);
+	}
+	if (p->nr_targets)
+		wp_latency_start(p, rq->group, rq->cost_ns);
 }
 
 static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
@@ -184,10 +191,8 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 		wp_leaf_taken(pg, rq);
 	p->nr_queued--;
 	wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
-	if (weir_unlikely(p->nr_floors))
-		take_owed(p, rq, c->out_of_turn);
-	if (weir_unlikely(p->nr_targets))
-		wp_latency_start(p, pg->g, rq->cost_ns);
+	if (weir_unlikely(p->nr_floors | p->nr_targets))
+		take_promised(p, rq, c->out_of_turn);
 	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_prefetch_pays(p->w))
 		wp_ahead_dispatched(p);
@@ -234,12 +239,13 @@ static void complete(struct weir *w, struct weir_rq *rq)
 
 	wp_depth_end(p, rq, now);
 	moved = wp_probe_complete(p, rq->cost_ns, now);
-	if (p->nr_floors)
-		wp_floor_complete(p, rq->cost_ns, now);
-	if (p->nr_targets)
-		wp_latency_complete(p, rq, now);
-	if (moved || p->nr_floors || p->nr_targets)
+	if (weir_unlikely(moved || (p->nr_floors | p->nr_targets))) {
+		if (p->nr_floors)
+			wp_floor_complete(p, rq->cost_ns, now);
+		if (p->nr_targets)
+			wp_latency_complete(p, rq, now);
 		wp_depth_update(p);
+	}
 	if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
 }
