@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The instance, as the core's own files see it. Policies include core/spi.h and core/group.h.
+ * The instance, as the core's own files see it. Policies include core/spi.h, core/spi_state.h and
+ * core/group.h.
  */
 #ifndef WEIR_CORE_CORE_H
 #define WEIR_CORE_CORE_H
@@ -72,6 +73,16 @@ struct weir {
 /* The recorder must know of each time, also if the call itself is not recorded. */
 void weir_rec_tick(struct weir *w);
 
+/* Time up to now was in use, or not: by what the instance has just now. */
+static inline void weir_entitle_integrate(struct weir *w, uint64_t now)
+{
+	if (w->nr_queued || w->nr_in_flight) {
+		w->in_use_pending_ns += now - w->in_use_last_ns;
+		w->in_use_ns += now - w->in_use_last_ns;
+	}
+	w->in_use_last_ns = now;
+}
+
 /* Every call begins with this: time moves on, never back. */
 static inline void weir_tick(struct weir *w, uint64_t now)
 {
@@ -80,7 +91,9 @@ static inline void weir_tick(struct weir *w, uint64_t now)
 	if (weir_unlikely(w->recorder != NULL))
 		weir_rec_tick(w);
 	weir_wait_advance(&w->clocks, now);
-	weir_entitle_advance(w, now);
+	if (weir_unlikely(!list_is_empty(&w->claims)))
+		weir_entitle_expire(w, now);
+	weir_entitle_integrate(w, now);
 	w->now = now;
 }
 
@@ -89,10 +102,6 @@ void weir_group_reap(struct weir_group *g);
 void weir_group_destroy(struct weir_group *g);
 void weir_ctx_put(struct weir_ctx *ctx);
 void weir_ctx_destroy(struct weir_ctx *ctx);
-
-/* Merge look-up: a waiting request enters, leaves, or changes its end. */
-void weir_merge_add(struct weir *w, struct weir_rq *rq);
-void weir_merge_del(struct weir *w, struct weir_rq *rq);
 
 /* Takes a waiting request out of the limits stage or the policy. */
 void weir_rq_unqueue(struct weir *w, struct weir_rq *rq);

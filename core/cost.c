@@ -46,15 +46,3 @@ uint64_t weir_profile_cost_ns(const struct weir_profile *p, enum weir_op op, uin
 	weir_cost_model_init(&m, p);
 	return weir_cost_ns(&m, op, nr_sectors, random);
 }
-
-void weir_price(struct weir *w, struct weir_rq *rq)
-{
-	enum weir_dir dir = weir_op_dir(rq->op);
-	uint64_t *end = rq->ctx ? &rq->ctx->end_sector[dir] : &rq->group->end_sector[dir];
-	uint64_t distance = rq->sector > *end ? rq->sector - *end : *end - rq->sector;
-
-	rq->cost_ns = weir_cost_ns(&w->cost, rq->op, rq->nr_sectors,
-				   distance > WEIR_RANDOM_SECTORS);
-	if (rq->op != WEIR_OP_FLUSH)
-		*end = weir_rq_end(rq);
-}

@@ -13,6 +13,7 @@
 #define WEIR_CORE_COST_H
 
 #include <weir/profile.h>
+#include <weir/request.h>
 
 #include "core/fixed.h"
 
@@ -37,12 +38,13 @@ static inline uint64_t weir_cost_ns(const struct weir_cost_model *m, enum weir_o
 	enum weir_dir dir = weir_op_dir(op);
 	uint64_t sectors = nr_sectors > 8 ? nr_sectors : 8, cost;
 
-	if (op == WEIR_OP_FLUSH)
-		return m->flush_ns ? m->flush_ns : 1;
-	if (op == WEIR_OP_DISCARD || op == WEIR_OP_WRITE_ZEROES)
+	if (weir_unlikely(op > WEIR_OP_WRITE)) {
+		if (op == WEIR_OP_FLUSH)
+			return m->flush_ns ? m->flush_ns : 1;
 		sectors = 8; /* no data crosses: priced as one small write */
+	}
 	cost = (m->base[dir][random] + sectors * m->per_sector[dir]) >> WEIR_COST_SHIFT;
-	if (cost > WEIR_COST_MAX_NS)
+	if (weir_unlikely(cost > WEIR_COST_MAX_NS))
 		return WEIR_COST_MAX_NS;
 	return cost ? cost : 1;
 }
@@ -78,7 +80,15 @@ static inline uint64_t weir_vtime_enter(uint64_t tag, uint64_t earliest, uint64_
 	return tag - earliest > ahead_max ? earliest : tag;
 }
 
-/* Prices rq by where its context's, or else its group's, last request ended, and moves that on. */
-void weir_price(struct weir *w, struct weir_rq *rq);
+/* Prices rq by where the last request of its context or group ended, and moves that on. */
+static inline void weir_price(const struct weir_cost_model *m, struct weir_rq *rq, uint64_t *end)
+{
+	uint64_t distance = rq->sector > *end ? rq->sector - *end : *end - rq->sector;
+
+	rq->cost_ns = weir_cost_ns(m, (enum weir_op)rq->op, rq->nr_sectors,
+				   distance > WEIR_RANDOM_SECTORS);
+	if (rq->op != WEIR_OP_FLUSH)
+		*end = weir_rq_end(rq);
+}
 
 #endif

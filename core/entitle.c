@@ -85,16 +85,6 @@ static void deactivate(struct weir_group *g, uint64_t now)
 	}
 }
 
-/* Time up to now was in use, or not: by what the instance has just now. */
-static void integrate(struct weir *w, uint64_t now)
-{
-	if (w->nr_queued || w->nr_in_flight) {
-		w->in_use_pending_ns += now - w->in_use_last_ns;
-		w->in_use_ns += now - w->in_use_last_ns;
-	}
-	w->in_use_last_ns = now;
-}
-
 /* Who waits for admission has its claim renewed, as long as it takes. */
 static bool renew_claim(struct weir_group *g, uint64_t now)
 {
@@ -108,7 +98,7 @@ static bool renew_claim(struct weir_group *g, uint64_t now)
 	return true;
 }
 
-static void expire_claims(struct weir *w, uint64_t now)
+void weir_entitle_expire(struct weir *w, uint64_t now)
 {
 	while (!list_is_empty(&w->claims)) {
 		struct weir_group *g = list_first(&w->claims, struct weir_group, entitle.claim);
@@ -120,18 +110,11 @@ static void expire_claims(struct weir *w, uint64_t now)
 			continue;
 		/* It may have stood behind one with a later end: time doesn't run back for it. */
 		end_ns = weir_max64(end_ns, w->in_use_last_ns);
-		integrate(w, end_ns);
+		weir_entitle_integrate(w, end_ns);
 		list_unlink(&g->entitle.claim);
 		g->entitle.claiming = false;
 		deactivate(g, end_ns);
 	}
-}
-
-void weir_entitle_advance(struct weir *w, uint64_t now)
-{
-	if (!list_is_empty(&w->claims))
-		expire_claims(w, now);
-	integrate(w, now);
 }
 
 void weir_entitle_busy(struct weir_group *g, uint64_t now)

@@ -40,8 +40,8 @@ struct weir_entitle {
 	struct weir_list claim;	  /* in weir->claims, by end */
 };
 
-/* Called first by everything that moves time: expires claims, integrates the device's use. */
-void weir_entitle_advance(struct weir *w, uint64_t now);
+/* Ends the claims whose time has come. */
+void weir_entitle_expire(struct weir *w, uint64_t now);
 /* The own requests: the first appeared, the last went. O(1), O(depth) if activity changes. */
 void weir_entitle_busy(struct weir_group *g, uint64_t now);
 void weir_entitle_quiet(struct weir_group *g, uint64_t now);

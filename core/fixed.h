@@ -31,7 +31,7 @@ static inline uint64_t weir_max64(uint64_t a, uint64_t b)
 /* Position of the highest set bit; x is not 0. */
 static inline unsigned int weir_log2(uint64_t x)
 {
-	return 63u - (unsigned int)__builtin_clzll(x);
+	return 63u ^ (unsigned int)__builtin_clzll(x);
 }
 
 static inline uint64_t weir_add_sat(uint64_t a, uint64_t b)

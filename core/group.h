@@ -35,7 +35,7 @@ struct weir_group {
 	/* Line 1: whose turn it is. */
 	struct weir_heap turn; /* for the policy: room for every child and the own requests */
 	struct weir_heap_entry turn_one;   /* of turn, while there are no children */
-	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.c */
+	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.h */
 	uint32_t id;
 	uint32_t nr_ctx;
 	uint32_t nr_children, nr_living_children;

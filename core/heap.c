@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Storage of heaps: see heap.h. The first entry ends a cache line, so that the four children of
- * each are one line.
+ * Heaps, what is rare, and their storage: see heap.h. The first entry ends a cache line, so that
+ * the four children of each are one line.
  */
 #include "core/heap.h"
 
@@ -50,4 +50,33 @@ void weir_heap_free(struct weir_heap *h, const struct weir_host *host)
 	give_back(h, host);
 	h->entry = NULL;
 	h->room = 0;
+}
+
+void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)
+{
+	struct weir_heap_entry e = {key, item};
+	uint32_t at = item->at;
+
+	weir_assert(at < h->nr && h->entry[at].item == item);
+	if (h->nr == 1)
+		h->entry[0].key = key;
+	else if (at && weir_heap_before(&e, &h->entry[(at - 1) / 4]))
+		weir_heap_sift_up(h, at, e);
+	else
+		weir_heap_sift_down(h, at, e);
+}
+
+void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *item)
+{
+	struct weir_heap_entry last = h->entry[--h->nr];
+	uint32_t at = item->at;
+
+	weir_assert(at <= h->nr && (at == h->nr || h->entry[at].item == item));
+	item->at = WEIR_HEAP_NONE;
+	if (last.item == item)
+		return;
+	if (at && weir_heap_before(&last, &h->entry[(at - 1) / 4]))
+		weir_heap_sift_up(h, at, last);
+	else
+		weir_heap_sift_down(h, at, last);
 }

@@ -79,17 +79,49 @@ static inline void weir_heap_sift_up(struct weir_heap *h, uint32_t at, struct we
 	weir_heap_put(h, at, e);
 }
 
+/* Which of the nr entries goes first. */
+static inline uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
+{
+	uint32_t first = 0, i;
+
+	for (i = 1; i < nr; i++)
+		if (weir_heap_before(&entry[i], &entry[first]))
+			first = i;
+	return first;
+}
+
+/*
+ * The same for at most four. Which one it is nobody can foretell, a processor neither: so it is
+ * computed from the signs of differences, without a jump. Only equal keys go the long way.
+ */
+static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry, uint32_t nr)
+{
+	uint32_t a, b = nr - 1;
+	uint64_t d01, d23 = 1, d;
+
+	if (weir_unlikely(nr < 3))
+		return weir_heap_first_of(entry, nr);
+	d01 = entry[1].key - entry[0].key;
+	a = (uint32_t)(d01 >> 63);
+	if (weir_likely(nr > 3)) {
+		d23 = entry[3].key - entry[2].key;
+		b = 2 + (uint32_t)(d23 >> 63);
+	}
+	d = entry[b].key - entry[a].key;
+	if (weir_unlikely(!d01 || !d23 || !d))
+		return weir_heap_first_of(entry, nr);
+	return a + ((b - a) & (0 - (uint32_t)(d >> 63)));
+}
+
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
 	for (;;) {
-		uint32_t child = 4 * at + 1, best, end;
+		uint32_t child = 4 * at + 1, best;
 
 		if (child >= h->nr)
 			break;
-		end = child + 4 < h->nr ? child + 4 : h->nr;
-		for (best = child++; child < end; child++)
-			if (weir_heap_before(&h->entry[child], &h->entry[best]))
-				best = child;
+		best = h->nr - child < 4 ? h->nr - child : 4;
+		best = child + weir_heap_first_of_4(&h->entry[child], best);
 		if (!weir_heap_before(&h->entry[best], &e))
 			break;
 		weir_heap_put(h, at, h->entry[best]);
@@ -107,35 +139,21 @@ static inline void weir_heap_push(struct weir_heap *h, struct weir_heap_item *it
 	weir_heap_sift_up(h, h->nr++, e);
 }
 
-/* The item is in the heap; its key changes. */
-static inline void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)
+/* The key of the first grows: what a queue does that serves it. */
+static inline void weir_heap_defer_first(struct weir_heap *h, uint64_t key)
 {
-	struct weir_heap_entry e = {key, item};
-	uint32_t at = item->at;
+	struct weir_heap_entry e = {key, h->entry[0].item};
 
-	weir_assert(at < h->nr && h->entry[at].item == item);
+	weir_assert(h->nr > 0 && !weir_vtime_before(key, h->entry[0].key));
 	if (h->nr == 1)
 		h->entry[0].key = key;
-	else if (at && weir_heap_before(&e, &h->entry[(at - 1) / 4]))
-		weir_heap_sift_up(h, at, e);
 	else
-		weir_heap_sift_down(h, at, e);
+		weir_heap_sift_down(h, 0, e);
 }
 
-static inline void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *item)
-{
-	struct weir_heap_entry last = h->entry[--h->nr];
-	uint32_t at = item->at;
-
-	weir_assert(at <= h->nr && (at == h->nr || h->entry[at].item == item));
-	item->at = WEIR_HEAP_NONE;
-	if (last.item == item)
-		return;
-	if (at && weir_heap_before(&last, &h->entry[(at - 1) / 4]))
-		weir_heap_sift_up(h, at, last);
-	else
-		weir_heap_sift_down(h, at, last);
-}
+/* The item is in the heap; its key changes. */
+void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key);
+void weir_heap_remove(struct weir_heap *h, struct weir_heap_item *item);
 
 /* An empty heap with room for one, which lies beside what else its owner touches. */
 static inline void weir_heap_init_one(struct weir_heap *h, struct weir_heap_entry *entry)

@@ -2,6 +2,7 @@
 /* An instance: creation, configuration, tunables, end. See <weir/weir.h>. */
 #include "core/core.h"
 
+#include "core/merge.h"
 #include "core/record.h"
 
 void weir_config_init(struct weir_config *cfg)
@@ -208,31 +209,6 @@ int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now
 void weir_get_config(const struct weir *w, struct weir_config *cfg)
 {
 	*cfg = w->cfg;
-}
-
-struct weir_heap *weir_turn_all(struct weir *w)
-{
-	return &w->turn_all;
-}
-
-void *weir_policy_data(const struct weir *w)
-{
-	return w->policy_data;
-}
-
-uint64_t weir_policy_tunable(const struct weir *w, unsigned int index)
-{
-	return w->tunable[index];
-}
-
-uint64_t weir_now(const struct weir *w)
-{
-	return w->now;
-}
-
-const struct weir_config *weir_cfg(const struct weir *w)
-{
-	return &w->cfg;
 }
 
 void weir_note(struct weir *w, const char *text)

@@ -6,50 +6,16 @@
  */
 #include "core/core.h"
 
+#include "core/merge.h"
 #include "core/record.h"
-
-static struct weir_list *bucket(struct weir *w, uint64_t end_sector)
-{
-	/* Fibonacci hashing; ends are multiples of 8 most of the time. */
-	uint64_t hash = (end_sector >> 3) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &w->merge_hash[hash >> 52];
-}
-
-_Static_assert(WEIR_MERGE_BUCKETS == 4096, "bucket() takes 12 bits");
-
-static bool mergeable(const struct weir_rq *rq)
-{
-	const uint16_t alone = WEIR_RQ_NOMERGE | WEIR_RQ_FUA | WEIR_RQ_PREFLUSH;
-
-	return (rq->op == WEIR_OP_READ || rq->op == WEIR_OP_WRITE) && !(rq->flags & alone);
-}
-
-void weir_merge_add(struct weir *w, struct weir_rq *rq)
-{
-	if (!w->cfg.merge || !mergeable(rq))
-		return;
-	list_push_front(bucket(w, weir_rq_end(rq)), &rq->hash);
-	w->last_merge = rq;
-}
-
-void weir_merge_del(struct weir *w, struct weir_rq *rq)
-{
-	if (!rq->hash.next)
-		return;
-	list_unlink(&rq->hash);
-	rq->hash.next = NULL;
-	if (w->last_merge == rq)
-		w->last_merge = NULL;
-}
 
 /* May rq (waiting) and what (a bio, or another waiting request) become one request? */
 static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir_rq *what)
 {
 	uint32_t sectors = rq->nr_sectors + what->nr_sectors;
 
-	if (!rq->hash.next || !mergeable(what) || rq->group != what->group || rq->op != what->op ||
-	    weir_rq_is_sync(rq) != weir_rq_is_sync(what) ||
+	if (!rq->hash.next || !weir_mergeable(what) || rq->group != what->group ||
+	    rq->op != what->op || weir_rq_is_sync(rq) != weir_rq_is_sync(what) ||
 	    ((rq->flags ^ what->flags) & WEIR_RQ_META) || rq->ioprio_class != what->ioprio_class)
 		return false;
 	/* Each of them is charged by its number: they must be countable. */
@@ -66,7 +32,7 @@ static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir
 
 static struct weir_rq *find_by_end(struct weir *w, const struct weir_rq *what, uint64_t end)
 {
-	struct weir_list *head = bucket(w, end);
+	struct weir_list *head = weir_merge_bucket(w, end);
 	struct weir_rq *rq;
 
 	list_for_each(rq, head, struct weir_rq, hash)
@@ -79,7 +45,7 @@ static enum weir_merge find(struct weir *w, const struct weir_rq *bio, struct we
 {
 	struct weir_rq *hint = w->last_merge;
 
-	if (!w->cfg.merge || !mergeable(bio))
+	if (!w->cfg.merge || !weir_mergeable(bio))
 		return WEIR_MERGE_NONE;
 	*into = hint;
 	if (hint && weir_rq_end(hint) == bio->sector && may_join(w, hint, bio))
@@ -113,7 +79,7 @@ enum weir_merge weir_merge_find(struct weir *w, const struct weir_rq *bio, struc
 static void rehash(struct weir *w, struct weir_rq *rq)
 {
 	list_unlink(&rq->hash);
-	list_push_front(bucket(w, weir_rq_end(rq)), &rq->hash);
+	list_push_front(weir_merge_bucket(w, weir_rq_end(rq)), &rq->hash);
 	w->last_merge = rq;
 }
 

@@ -2,9 +2,11 @@
 /* The life of a request: see <weir/request.h> and <weir/weir.h>. */
 #include "core/core.h"
 
+#include "core/merge.h"
 #include "core/record.h"
+#include "core/wait_count.h"
 
-static struct weir_counters *rq_stats(const struct weir_rq *rq)
+static inline struct weir_counters *rq_stats(const struct weir_rq *rq)
 {
 	return &rq->group->stats.dir[weir_op_dir(rq->op)];
 }
@@ -21,7 +23,8 @@ static bool accounts(const struct weir *w)
 }
 
 /* Into the policy, past the limits stage. It was free to go since free_ns. */
-static void queue(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t free_ns)
+static inline void queue(struct weir *w, struct weir_rq *rq, enum weir_where where,
+			 uint64_t free_ns)
 {
 	rq->state = WEIR_RQ_QUEUED;
 	rq->release_ns = w->now;
@@ -53,7 +56,9 @@ static bool route(struct weir *w, struct weir_rq *rq, enum weir_where where)
 
 void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint64_t now)
 {
+	enum weir_dir dir = weir_op_dir(rq->op);
 	struct weir_group *g = rq->group;
+
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_NEW);
 	weir_assert(rq->nr_sectors <= WEIR_RQ_SECTORS_MAX);
@@ -66,10 +71,10 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 		weir_entitle_busy(g, w->now);
 	if (rq->ctx)
 		rq->ctx->nr_rqs++;
-	weir_price(w, rq);
-	rq_stats(rq)->waiting++;
+	weir_price(&w->cost, rq, rq->ctx ? &rq->ctx->end_sector[dir] : &g->end_sector[dir]);
+	g->stats.dir[dir].waiting++;
 	if (weir_unlikely(w->nr_judged))
-		weir_judge_insert(g, weir_op_dir(rq->op));
+		weir_judge_insert(g, dir);
 	weir_record_insert(w, rq, where);
 	if (accounts(w))
 		weir_wait_backlog_inc(g, w->now);
@@ -107,39 +112,35 @@ static void device_full(struct weir *w)
 				   w->policy->next_group ? w->policy->next_group(w) : NULL);
 }
 
-static struct weir_bins *rq_bins(const struct weir_rq *rq, enum weir_hist_kind kind)
-{
-	return weir_group_bins(rq->group, weir_op_dir(rq->op), kind);
-}
-
 /* It waits no longer. */
-static void account_wait(const struct weir_rq *rq, uint64_t now)
+static inline void account_wait(struct weir_group *g, enum weir_dir dir, uint64_t wait_ns,
+				uint64_t now)
 {
-	struct weir_counters *d = rq_stats(rq);
-	uint64_t wait_ns = now - rq->since_ns;
+	struct weir_counters *d = &g->stats.dir[dir];
 
-	weir_wait_ready_dec(rq->group, now);
-	weir_wait_backlog_dec(rq->group, now);
+	weir_wait_ready_dec(g, now);
+	weir_wait_backlog_dec(g, now);
 	d->queue_wait_ns += wait_ns;
 	if (wait_ns > d->queue_wait_max_ns)
 		d->queue_wait_max_ns = wait_ns;
-	weir_bins_add(rq_bins(rq, WEIR_HIST_QUEUE_WAIT), wait_ns);
+	weir_bins_add(weir_group_bins(g, dir, WEIR_HIST_QUEUE_WAIT), wait_ns);
 }
 
-static void account_service(const struct weir_rq *rq, uint64_t now)
+static inline void account_service(struct weir_group *g, enum weir_dir dir, uint64_t service_ns)
 {
-	struct weir_counters *d = rq_stats(rq);
-	uint64_t service_ns = now - rq->dispatch_ns;
+	struct weir_counters *d = &g->stats.dir[dir];
 
 	d->service_ns += service_ns;
 	if (service_ns > d->service_max_ns)
 		d->service_max_ns = service_ns;
-	weir_bins_add(rq_bins(rq, WEIR_HIST_SERVICE), service_ns);
+	weir_bins_add(weir_group_bins(g, dir, WEIR_HIST_SERVICE), service_ns);
 }
 
-static void start(struct weir *w, struct weir_rq *rq)
+static inline void start(struct weir *w, struct weir_rq *rq)
 {
-	struct weir_counters *d = rq_stats(rq);
+	struct weir_group *g = rq->group;
+	enum weir_dir dir = weir_op_dir(rq->op);
+	struct weir_counters *d = &g->stats.dir[dir];
 
 	weir_assert(rq->state == WEIR_RQ_QUEUED);
 	rq->state = WEIR_RQ_DISPATCHED;
@@ -152,7 +153,7 @@ static void start(struct weir *w, struct weir_rq *rq)
 	d->in_flight++;
 	d->device_ns += rq->cost_ns;
 	if (accounts(w))
-		account_wait(rq, w->now);
+		account_wait(g, dir, w->now - rq->since_ns, w->now);
 	if (w->cfg.device_depth && w->nr_in_flight >= w->cfg.device_depth)
 		device_full(w);
 	else
@@ -220,7 +221,7 @@ bool weir_may_dispatch(const struct weir *w, uint64_t now)
 #endif
 }
 
-void weir_rq_left(struct weir *w, struct weir_rq *rq)
+static inline void rq_left(struct weir *w, struct weir_rq *rq)
 {
 	struct weir_group *g = rq->group;
 
@@ -236,12 +237,17 @@ void weir_rq_left(struct weir *w, struct weir_rq *rq)
 	}
 }
 
+void weir_rq_left(struct weir *w, struct weir_rq *rq)
+{
+	rq_left(w, rq);
+}
+
 /* It no longer occupies the device. */
-static void leave_device(struct weir *w, struct weir_rq *rq)
+static inline void leave_device(struct weir *w, struct weir_counters *d)
 {
 	weir_assert(w->nr_in_flight > 0);
 	w->nr_in_flight--;
-	rq_stats(rq)->in_flight--;
+	d->in_flight--;
 	if (w->clocks.state != WEIR_CLOCK_IDLE)
 		weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
 	w->retry_ns = 0;
@@ -249,23 +255,25 @@ static void leave_device(struct weir *w, struct weir_rq *rq)
 
 void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
 {
-	struct weir_counters *d = rq_stats(rq);
+	struct weir_group *g = rq->group;
+	enum weir_dir dir = weir_op_dir(rq->op);
+	struct weir_counters *d = &g->stats.dir[dir];
 
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
 	weir_record_complete(w, rq);
-	leave_device(w, rq);
+	leave_device(w, d);
 	d->completed++;
 	d->bytes += weir_rq_bytes(rq);
 	if (accounts(w))
-		account_service(rq, w->now);
+		account_service(g, dir, w->now - rq->dispatch_ns);
 	if (weir_unlikely(rq->op == WEIR_OP_FLUSH))
-		rq->group->stats.flushes++;
+		g->stats.flushes++;
 	if (weir_unlikely(w->nr_judged))
-		weir_judge_complete(rq->group, rq, w->now);
+		weir_judge_complete(g, rq, w->now);
 	if (w->policy->complete && rq->epoch == w->epoch)
 		w->policy->complete(w, rq);
-	weir_rq_left(w, rq);
+	rq_left(w, rq);
 }
 
 void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uint64_t now)
@@ -278,7 +286,7 @@ void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uin
 	rq_rare(rq)->requeued++;
 	if (how == WEIR_REQUEUE_REISSUE)
 		return;
-	leave_device(w, rq);
+	leave_device(w, d);
 	if (w->policy->undispatch && rq->epoch == w->epoch)
 		w->policy->undispatch(w, rq);
 	/* It may have been charged before a reset of the counters. */

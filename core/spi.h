@@ -20,8 +20,6 @@ enum weir_stall {
 	WEIR_STALL_IDLE,    /* waiting for more from one stream on purpose */
 };
 
-struct weir_heap;
-
 struct weir_verdict {
 	uint64_t at_ns;		 /* when to ask again; preset to WEIR_NEVER */
 	enum weir_stall why;	 /* preset to WEIR_STALL_NONE */
@@ -94,20 +92,14 @@ struct weir_policy {
 	void (*tuned)(struct weir *w, unsigned int index);
 };
 
-/* ---- for policies ---- */
+/* ---- for policies, with what spi_state.h has ---- */
 
-/* A heap with room for every group, for the policy's use; empty when a policy begins and ends. */
-struct weir_heap *weir_turn_all(struct weir *w);
 /* Has g a request waiting or in flight, or is it within its claim? O(1) */
 bool weir_group_is_active(const struct weir_group *g);
 /* Time in which that was so. A reset of the statistics does not touch it. O(1) */
 uint64_t weir_group_active_ns(const struct weir_group *g);
 /* Since when that has been so without a gap; only while it is. */
 uint64_t weir_group_active_since_ns(const struct weir_group *g);
-void *weir_policy_data(const struct weir *w);
-uint64_t weir_policy_tunable(const struct weir *w, unsigned int index);
-uint64_t weir_now(const struct weir *w);
-const struct weir_config *weir_cfg(const struct weir *w);
 /* Tells the operator, through the host's note(). */
 void weir_note(struct weir *w, const char *text);
 

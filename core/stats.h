@@ -43,16 +43,17 @@ struct weir_stats {
 
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {
-	unsigned int log, sub;
+	const unsigned int first = (WEIR_HIST_MIN_BITS - WEIR_HIST_SUB_BITS + 1)
+				   << WEIR_HIST_SUB_BITS;
+	unsigned int shift;
 
 	if (value_ns < UINT64_C(1) << WEIR_HIST_MIN_BITS)
 		return 0;
 	if (value_ns >= UINT64_C(1) << WEIR_HIST_MAX_BITS)
 		return WEIR_HIST_BUCKETS - 1;
-	log = weir_log2(value_ns);
-	sub = (unsigned int)(value_ns >> (log - WEIR_HIST_SUB_BITS)) &
-	      ((1u << WEIR_HIST_SUB_BITS) - 1);
-	return ((log - WEIR_HIST_MIN_BITS) << WEIR_HIST_SUB_BITS) + sub;
+	/* What is left of the value, 8 to 15, adds the sub-bucket and one more power of two. */
+	shift = weir_log2(value_ns) - WEIR_HIST_SUB_BITS;
+	return (shift << WEIR_HIST_SUB_BITS) + (unsigned int)(value_ns >> shift) - first;
 }
 
 void weir_bins_halve(struct weir_bins *b);

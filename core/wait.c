@@ -53,7 +53,7 @@ static void begin_ready(const struct weir_wait_clocks *c, struct weir_wait *wt,
 	wt->floor_ns = c->clock_ns[WEIR_CLOCK_FLOOR];
 }
 
-void weir_wait_backlog_inc(struct weir_group *g, uint64_t now)
+void weir_wait_backlog_begin(struct weir_group *g, uint64_t now)
 {
 	for (; g; g = g->parent) {
 		if (g->wait.nr_backlogged++)
@@ -63,7 +63,7 @@ void weir_wait_backlog_inc(struct weir_group *g, uint64_t now)
 	}
 }
 
-void weir_wait_backlog_dec(struct weir_group *g, uint64_t now)
+void weir_wait_backlog_end(struct weir_group *g, uint64_t now)
 {
 	for (; g; g = g->parent) {
 		struct weir_wait_sums *s = &g->wait_sums;
@@ -77,7 +77,7 @@ void weir_wait_backlog_dec(struct weir_group *g, uint64_t now)
 	}
 }
 
-void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now)
+void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now)
 {
 	struct weir_wait_clocks *c = &g->w->clocks;
 
@@ -97,7 +97,7 @@ void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now)
 	}
 }
 
-void weir_wait_ready_dec(struct weir_group *g, uint64_t now)
+void weir_wait_ready_end(struct weir_group *g, uint64_t now)
 {
 	struct weir_wait_clocks *c = &g->w->clocks;
 

@@ -75,12 +75,14 @@ static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_stat
 	c->state = state;
 }
 
-/* A request of g begins or ceases to wait; to be in the policy. O(1), O(depth) at first/last. */
-void weir_wait_backlog_inc(struct weir_group *g, uint64_t now);
-void weir_wait_backlog_dec(struct weir_group *g, uint64_t now);
-/* free_ns <= now: no ceiling held it from then on, only the host's not asking. */
-void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now);
-void weir_wait_ready_dec(struct weir_group *g, uint64_t now);
+/*
+ * The first own request of a node waits, or the last ceases to; the same in the policy. Both tell
+ * the parent, if it is its first or last child: O(depth). wait_count.h has what comes before.
+ */
+void weir_wait_backlog_begin(struct weir_group *g, uint64_t now);
+void weir_wait_backlog_end(struct weir_group *g, uint64_t now);
+void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
+void weir_wait_ready_end(struct weir_group *g, uint64_t now);
 
 /* g's request is the next to go. O(depth of the one before); O(1) if it was already. */
 void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g);

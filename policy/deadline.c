@@ -26,6 +26,7 @@
 #include "core/list.h"
 #include "core/rbtree.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 enum {
 	READ_EXPIRE,

@@ -19,6 +19,7 @@
  */
 #include "core/list.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 struct noop {
 	struct weir_list fifo;

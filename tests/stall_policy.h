@@ -10,6 +10,7 @@
 
 #include "core/core.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 struct stall_order {
 	enum weir_stall why; /* NONE: serve */

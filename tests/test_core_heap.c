@@ -162,6 +162,34 @@ static void sorts_at_every_size(void **state)
 	}
 }
 
+/* A queue that serves its first again and again, at every size; step small: many equal keys. */
+static void serve(struct fixture *f, uint64_t step)
+{
+	uint64_t seed = step;
+	uint32_t size, i;
+
+	assert_int_equal(weir_heap_reserve(&f->heap, &f->host, ITEMS), 0);
+	for (size = 1; size <= ITEMS; size += size < 30 ? 1 : 27) {
+		for (i = 0; i < size; i++)
+			push(f, &f->thing[i], UINT64_MAX - 20 * step + util_below(&seed, step));
+		for (i = 0; i < 400; i++) {
+			struct thing *t = smallest(f);
+
+			t->key += util_below(&seed, step);
+			weir_heap_defer_first(&f->heap, t->key);
+			check(f);
+		}
+		while (f->nr_in)
+			drop(f, smallest(f));
+	}
+}
+
+static void first_deferred(void **state)
+{
+	serve(*state, UINT64_C(1) << 40);
+	serve(*state, 4);
+}
+
 /* Room doubles, what is inside stays, and a refused reservation changes nothing. */
 static void reserve(void **state)
 {
@@ -261,6 +289,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(few_equal_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_wrap, setup, teardown),
 		cmocka_unit_test_setup_teardown(sorts_at_every_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(first_deferred, setup, teardown),
 		cmocka_unit_test_setup_teardown(reserve, setup, teardown),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 #define MS UINT64_C(1000000)
 #define ROUND 40

@@ -49,7 +49,7 @@ struct weir_rq {
 	uint64_t release_ns;   /* left the limits stage */
 	uint64_t dispatch_ns;  /* last time that it went to the device */
 	uint64_t cost_ns;      /* device time that it is priced at, without the slow factor */
-	struct weir_list link; /* limits stage while held; for the policy's own use while queued */
+	struct weir_list link; /* limits stage while held; then the policy's own */
 	struct weir_list hash; /* merge look-up */
 
 	/* The policy's part. */

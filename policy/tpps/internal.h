@@ -12,6 +12,7 @@
 #include "core/list.h"
 #include "core/rbtree.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 enum {
 	TPPS_MIN_QUOTA = 8, /* smaller quotas aren't worth a pull */

@@ -32,7 +32,7 @@
  * (WP_OWED_WINDOWS); and when a floor is missed in a period although its group asked all the time,
  * the window is squeezed, as long as that costs no more than WP_FLOOR_COST_PERCENT of the peak.
  */
-#include "policy/weir/internal.h"
+#include "policy/weir/leaf.h"
 
 /* Work out of turn may run ahead of its part by this much device time. */
 #define FLOOR_AHEAD_NS UINT64_C(2000000)
@@ -341,7 +341,7 @@ static bool is_owed_in(const struct weir_group *g, unsigned int dir, uint64_t no
  */
 static struct weir_rq *find_owed(struct wp *p, struct weir_group *g, uint64_t now)
 {
-	const struct wp_group *leaf = wp_group(wp_shares_next(g));
+	const struct wp_group *leaf = wp_group(g)->next;
 	struct weir_rq *rq = wp_leaf_peek(p, leaf);
 	unsigned int first = weir_op_dir(rq->op);
 

@@ -2,12 +2,13 @@
 /*
  * State of the weir policy. The essay stands in weir.c; each part has its own file:
  *
- *	shares.c   hierarchical fair queueing in device time
- *	leaf.c	   order of one group's own requests
- *	depth.c	   how much is in flight
- *	probe.c	   finding the smallest depth of peak rate
- *	floor.c	   io.low
- *	latency.c  io.latency
+ *	shares.[ch]	hierarchical fair queueing in device time
+ *	leaf.[ch]	order of one group's own requests
+ *	depth.[ch]	how much is in flight
+ *	probe.[ch]	finding the smallest depth of peak rate
+ *	floor.c		io.low
+ *	latency.c	io.latency
+ *	ahead.h		memory that the next request will touch
  */
 #ifndef WEIR_POLICY_WEIR_INTERNAL_H
 #define WEIR_POLICY_WEIR_INTERNAL_H
@@ -21,6 +22,7 @@
 #include "core/heap.h"
 #include "core/list.h"
 #include "core/spi.h"
+#include "core/spi_state.h"
 
 /* Order of the tunables in the table. */
 enum {
@@ -113,15 +115,17 @@ struct wp_latency {
 
 struct wp_group {
 	/* What a request's way up the tree touches: one cache line. */
-	struct wp_entity up;	 /* this subtree, at the parent */
-	uint64_t vtime;		 /* of this node's children */
-	struct weir_group *next; /* whose turn it is below; stale while nothing is queued */
+	struct wp_entity up;   /* this subtree, at the parent */
+	uint64_t vtime;	       /* of this node's children */
+	struct wp_group *next; /* whose turn it is below; stale while nothing is queued */
+	struct wp_group *parent;
 	struct weir_group *g;
-	uint32_t nr_head, nr_sync, nr_async;
-	uint32_t sync_run; /* sync requests since the last async one, while one waited */
+	uint32_t nr_head, nr_async;
 
 	/* The next line: own requests. */
 	struct wp_entity own; /* at this node */
+	uint32_t nr_sync;
+	uint32_t sync_run; /* sync requests since the last async one, while one waited */
 	struct weir_list sync, async;
 	struct weir_list head;
 
@@ -135,14 +139,20 @@ _Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
 				       offsetof(struct wp_group, head) <= 128),
 	       "what belongs together lies in one cache line");
 
-/* Of a request in flight. */
-struct wp_rq {
-	struct weir_list link; /* in wp->in_flight or wp->stuck */
-	uint64_t cost_ns;      /* as counted */
-	bool stuck;
+/* In which list of its group a request stands. */
+enum wp_leaf_list {
+	WP_LEAF_HEAD,
+	WP_LEAF_SYNC,
+	WP_LEAF_ASYNC,
 };
 
-/* Probing for the smallest window of peak rate: probe.c. */
+/* Of a request, which its `link` keeps in one of its group's lists, wp->in_flight or wp->stuck. */
+struct wp_rq {
+	enum wp_leaf_list list; /* while it is queued */
+	bool stuck;		/* while it is in flight */
+};
+
+/* Probing for the smallest window of peak rate: probe.h. */
 enum wp_probe_phase {
 	WP_PROBE_STANDING,
 	WP_PROBE_LESS,
@@ -164,6 +174,7 @@ struct wp_probe {
 
 struct wp {
 	struct weir *w;
+	struct wp_group *root;
 	uint32_t nr_queued;
 
 	/* Depth. */
@@ -220,64 +231,40 @@ static inline struct wp_rq *wp_rq(struct weir_rq *rq)
 
 _Static_assert(sizeof(struct wp_rq) <= WEIR_RQ_POLICY_BYTES, "request state");
 
-/* shares.c */
+/* shares.c, and shares.h */
 void wp_shares_online(struct weir_group *g);
 void wp_shares_offline(struct weir_group *g);
 void wp_shares_weight(struct weir_group *g);
 /* g's own requests: the first was queued, the last left without being dispatched. O(depth log n) */
 void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
 void wp_shares_deactivate(struct weir_group *g);
-/* Whose turn it is below top, which has something queued. O(1) */
-static inline struct weir_group *wp_shares_next(const struct weir_group *top)
-{
-	return wp_group(top)->next;
-}
-/* g's own requests were served cost_ns; `more` are queued. O(depth log n) */
-void wp_shares_charge(struct weir_group *g, uint64_t cost_ns, bool more);
-/* The same out of turn, for the floor of `owed`, which is g or above it. */
+/*
+ * g's own requests were served cost_ns out of turn, for the floor of `owed`, which is g or above it;
+ * `more` are queued. O(depth log n), and O(depth^2) where floors want more than there is.
+ */
 void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed, uint64_t cost_ns,
 			    bool more);
-
 /* A served request came back: it will be charged again. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
 
-/* leaf.c */
+/* leaf.c, and leaf.h */
 void wp_leaf_init(struct wp_group *pg);
-void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where);
-struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg);
 /*
  * The next of one direction, even if it isn't first; or what has to go before it, if it isn't far
  * behind; or NULL.
  */
 struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir);
-void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq);
-/* rq was chosen by peek and goes. */
-void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq);
-static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
-{
-	return pg->nr_head + pg->nr_sync + pg->nr_async;
-}
 
-/* depth.c */
+/* depth.c, and depth.h */
 void wp_depth_init(struct wp *p);
 /* Something that the window depends on has changed. */
 void wp_depth_update(struct wp *p);
-/*
- * May one more go now? Who is owed something (a floor that fits) may find more in flight. If not,
- * *at_ns says when time alone makes it so, or WEIR_NEVER. O(1)
- */
-bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed);
-void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now);
-/* It left the device without completing. */
-void wp_depth_cancel(struct wp *p, struct weir_rq *rq);
-void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now);
 
-/* probe.c */
+/* probe.c, and probe.h */
 void wp_probe_init(struct wp *p);
 uint64_t wp_probe_window(const struct wp *p);
 /* The standing window is that of the peak, as far as is known. */
 bool wp_probe_settled(const struct wp *p);
-void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /* floor.c */
 /* As without floors. */

@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Probing: the smallest window at which the device runs at its peak.
- *
- * No model knows it: it depends on the mix of requests. So now and then pairs of epochs are
- * compared by the work that was completed per time, one with plenty, half as much again as the
- * standing window and at least two requests more, and one with
- *
- *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: grow, half way to it
- *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
- *
- * Both ask what is lost against plenty, never against the step before, so small losses cannot add
- * up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
- * depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
- * SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
- * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
- * nothing to find; a rest ends early when three epochs in a row differ by 1/64, which means other work.
- *
- * While a latency target has less than half of it to spare there is no probing: plenty is what it
- * can't bear. Nor is there while floors squeeze the window.
- *
- * The work completed per time in clean epochs is also the slow factor: work_rate, of which floors
- * learn how much device time there is.
- */
-#include "policy/weir/internal.h"
+/* Probing, what is not with every completion: see probe.h. */
+#include "policy/weir/probe.h"
 
 enum {
 	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
-	EPOCH_COMPLETIONS = 128,
 	PAIRS = 8,
 	GROW_MIN = 6,
 	SHRINK_MAX = 2,
@@ -159,30 +136,27 @@ static uint64_t epoch_ns(const struct wp *p)
 	return weir_max64(EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
 }
 
-void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+bool wp_probe_epoch_end(struct wp *p, uint64_t now)
 {
-	struct wp_probe *t = &p->probe;
-
-	/* Then only the standing epochs go on, for work_rate. */
-	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
-		t->phase = WP_PROBE_STANDING;
-		t->clean = false;
-	}
-	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
-	if (!p->nr_queued || !t->clean) {
-		t->clean = p->nr_queued > 0;
-		epoch_begin(t, now + settle_ns(p));
-		return;
-	}
-	if ((int64_t)(now - t->since_ns) < 0)
-		return;
-	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
-	if (!t->completions)
-		t->since_ns = now; /* from one completion to another */
-	else
-		t->work_ns += cost_ns;
-	if (++t->completions < EPOCH_COMPLETIONS || now - t->since_ns < epoch_ns(p))
-		return;
+	if (now - p->probe.since_ns < epoch_ns(p))
+		return p->probe.phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
 	epoch_done(p, now);
-	epoch_begin(t, now + settle_ns(p));
+	epoch_begin(&p->probe, now + settle_ns(p));
+	return true;
+}
+
+bool wp_probe_epoch_again(struct wp *p, bool moved, uint64_t now)
+{
+	p->probe.clean = p->nr_queued > 0;
+	epoch_begin(&p->probe, now + settle_ns(p));
+	return moved;
+}
+
+bool wp_probe_stops(struct wp *p)
+{
+	if (enabled(p))
+		return false;
+	p->probe.phase = WP_PROBE_STANDING;
+	p->probe.clean = false;
+	return true;
 }

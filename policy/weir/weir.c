@@ -7,18 +7,18 @@
  * the device's speed, and without knowing the device in advance.
  *
  * Model. There is one scarce thing, the device's time. Every request is priced in it by the linear
- * model of the profile (core/cost.c): a share is a part of it, a floor asks for an amount of it,
+ * model of the profile (core/cost.h): a share is a part of it, a floor asks for an amount of it,
  * and the depth is how much of it is in flight. So the three can be compared, and added up.
  *
  * Rules, in this order:
  *
  *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What
- *	   is in the device waits without order, so no more than that is put there (depth.c,
- *	   probe.c). A group that misses its latency target makes that less (latency.c).
+ *	   is in the device waits without order, so no more than that is put there (depth.h,
+ *	   probe.h). A group that misses its latency target makes that less (latency.c).
  *	2. A group that is behind its floor goes first (floor.c).
- *	3. Else the group goes whose tag is smallest, from the root down (shares.c). A group that
+ *	3. Else the group goes whose tag is smallest, from the root down (shares.h). A group that
  *	   was empty for a moment keeps its claim: it comes back with credit for one request.
- *	4. Within a group sync goes before async, with bounded waiting (leaf.c).
+ *	4. Within a group sync goes before async, with bounded waiting (leaf.h).
  *
  * The device is never kept idle on purpose.
  *
@@ -31,7 +31,11 @@
  *
  * Constants stand in one enum in internal.h, each with its reason; formulas in the part's own file.
  */
-#include "policy/weir/internal.h"
+#include "policy/weir/ahead.h"
+#include "policy/weir/depth.h"
+#include "policy/weir/leaf.h"
+#include "policy/weir/probe.h"
+#include "policy/weir/shares.h"
 
 static const struct weir_tunable tunables[] = {
 	[WP_DEPTH_US] = {"depth_us", WEIR_UNIT_US, 0, 10000000, 0,
@@ -76,6 +80,10 @@ static void group_online(struct weir *w, struct weir_group *g)
 	struct wp_group *pg = wp_group(g);
 
 	pg->g = g;
+	if (g->parent)
+		pg->parent = wp_group(g->parent);
+	else
+		wp_of(w)->root = pg;
 	wp_leaf_init(pg);
 	weir_heap_item_init(&pg->floor.item, g->id);
 	wp_shares_online(g);
@@ -112,15 +120,18 @@ static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 {
 	struct wp *p = wp_of(w);
 	struct weir_group *g = rq->group;
-	bool was_empty = !wp_leaf_nr(wp_group(g));
+	struct wp_group *pg = wp_group(g);
 
-	wp_leaf_insert(wp_group(g), rq, where);
+	wp_leaf_insert(pg, rq, where);
 	p->nr_queued++;
-	if (was_empty) {
+	/* The first of them. */
+	if (!weir_heap_has(&pg->own.item)) {
 		wp_shares_activate(g, rq->cost_ns);
 		if (p->nr_floors)
 			update_floors(p, g);
 	}
+	if (weir_prefetch_pays(w))
+		wp_ahead_inserted(p);
 }
 
 static void remove_rq(struct weir *w, struct weir_rq *rq)
@@ -138,67 +149,74 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 }
 
 struct wp_choice {
-	struct weir_group *g;
+	struct wp_group *pg;
 	struct weir_rq *rq;	 /* its first, if NULL */
-	struct weir_group *owed; /* g, or who is above it, is behind its floor; or NULL */
+	struct weir_group *owed; /* pg's, or who is above it, is behind its floor; or NULL */
 	bool out_of_turn;	 /* and it would not be its turn by share */
 };
 
-/* Whose request goes next. */
-static struct wp_choice choose(struct wp *p)
+/* Whose request goes next, with floors. */
+static void choose_owed(struct wp *p, struct wp_choice *c)
 {
-	struct wp_choice c = {.g = wp_shares_next(weir_root(p->w))};
-
-	if (weir_likely(!p->nr_floors))
-		return c;
-	c.rq = wp_floor_next(p, weir_now(p->w), &c.owed);
-	if (!c.rq)
-		return c;
-	c.out_of_turn = c.rq->group != c.g;
-	c.g = c.rq->group;
-	return c;
+	c->rq = wp_floor_next(p, weir_now(p->w), &c->owed);
+	if (!c->rq)
+		return;
+	c->out_of_turn = c->rq->group != c->pg->g;
+	c->pg = wp_group(c->rq->group);
 }
 
-static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+/* rq goes while somebody has a floor or a target. */
+static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 {
-	struct weir_group *g = c->g;
-	struct wp_group *pg = wp_group(g);
-	struct weir_rq *rq = c->rq ? c->rq : wp_leaf_peek(p, pg);
-	uint64_t now = weir_now(p->w);
-
-	wp_leaf_taken(pg, rq);
-	p->nr_queued--;
-	if (weir_unlikely(c->out_of_turn))
-		wp_shares_charge_floor(g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
-	else
-		wp_shares_charge(g, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (p->nr_floors) {
-		wp_floor_charge(p, g, rq, now);
-		wp_floor_account(p, rq->cost_ns, c->out_of_turn);
-		update_floors(p, g);
+		wp_floor_charge(p, rq->group, rq, weir_now(p->w));
+		wp_floor_account(p, rq->cost_ns, out_of_turn);
+		update_floors(p, rq->group);
 	}
 	if (p->nr_targets)
-		wp_latency_start(p, g, rq->cost_ns);
-	wp_depth_start(p, rq, now);
+		wp_latency_start(p, rq->group, rq->cost_ns);
+}
+
+static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+{
+	struct wp_group *pg = c->pg;
+	struct weir_rq *rq = c->rq;
+
+	if (weir_likely(!rq))
+		rq = wp_leaf_take(p, pg);
+	else
+		wp_leaf_taken(pg, rq);
+	p->nr_queued--;
+	if (weir_unlikely(c->out_of_turn))
+		wp_shares_charge_floor(pg->g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
+	else
+		wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
+	if (weir_unlikely(p->nr_floors | p->nr_targets))
+		take_promised(p, rq, c->out_of_turn);
+	wp_depth_start(p, rq, weir_now(p->w));
+	if (weir_prefetch_pays(p->w))
+		wp_ahead_dispatched(p);
 	return rq;
 }
 
 static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
 {
 	struct wp *p = wp_of(w);
-	struct wp_choice c;
+	struct wp_choice c = {.pg = NULL};
 	bool squeezed;
 
 	if (!p->nr_queued)
 		return NULL;
-	c = choose(p);
+	c.pg = p->root->next;
+	if (weir_unlikely(p->nr_floors))
+		choose_owed(p, &c);
 	if (force ||
 	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
 		return take(p, &c);
 	/* Who is owed something may find more in flight. */
 	if (p->nr_floors && !c.owed && wp_floor_fits(p))
 		v->at_ns = weir_min64(v->at_ns, wp_floor_when(p));
-	v->next = c.g;
+	v->next = c.pg->g;
 	if (squeezed)
 		v->why = WEIR_STALL_LATENCY;
 	else
@@ -209,7 +227,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	return wp_of(w)->nr_queued ? wp_shares_next(weir_root(w)) : NULL;
+	return wp_of(w)->nr_queued ? wp_of(w)->root->next->g : NULL;
 }
 
 static void complete(struct weir *w, struct weir_rq *rq)
@@ -217,13 +235,19 @@ static void complete(struct weir *w, struct weir_rq *rq)
 	struct wp *p = wp_of(w);
 	uint64_t now = weir_now(w);
 
+	bool moved;
+
 	wp_depth_end(p, rq, now);
-	wp_probe_complete(p, rq->cost_ns, now);
-	if (p->nr_floors)
-		wp_floor_complete(p, rq->cost_ns, now);
-	if (p->nr_targets)
-		wp_latency_complete(p, rq, now);
-	wp_depth_update(p);
+	moved = wp_probe_complete(p, rq->cost_ns, now);
+	if (weir_unlikely(moved || (p->nr_floors | p->nr_targets))) {
+		if (p->nr_floors)
+			wp_floor_complete(p, rq->cost_ns, now);
+		if (p->nr_targets)
+			wp_latency_complete(p, rq, now);
+		wp_depth_update(p);
+	}
+	if (weir_prefetch_pays(w))
+		wp_ahead_completed(p);
 }
 
 static void undispatch(struct weir *w, struct weir_rq *rq)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Order of one group's own requests: head insertions first, then sync before async, each in order
+ * of arrival. Async requests wait a bounded time: one goes after every async_every sync ones, and
+ * when the oldest has waited async_wait_ms.
+ */
+#ifndef WEIR_POLICY_WEIR_LEAF_H
+#define WEIR_POLICY_WEIR_LEAF_H
+
+#include "policy/weir/internal.h"
+
+static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
+{
+	return pg->nr_head + pg->nr_sync + pg->nr_async;
+}
+
+static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where)
+{
+	if (weir_unlikely(where == WEIR_HEAD)) {
+		wp_rq(rq)->list = WP_LEAF_HEAD;
+		list_push_front(&pg->head, &rq->link);
+		pg->nr_head++;
+	} else if (weir_rq_is_sync(rq)) {
+		wp_rq(rq)->list = WP_LEAF_SYNC;
+		list_push_back(&pg->sync, &rq->link);
+		pg->nr_sync++;
+	} else {
+		wp_rq(rq)->list = WP_LEAF_ASYNC;
+		list_push_back(&pg->async, &rq->link);
+		pg->nr_async++;
+	}
+}
+
+static inline bool wp_leaf_async_is_due(const struct wp *p, const struct wp_group *pg)
+{
+	const struct weir_rq *rq = list_first(&pg->async, struct weir_rq, link);
+	uint64_t wait_ns = weir_policy_tunable(p->w, WP_ASYNC_WAIT_MS) * WEIR_NS_PER_MS;
+
+	return pg->sync_run >= weir_policy_tunable(p->w, WP_ASYNC_EVERY) ||
+	       weir_now(p->w) - rq->release_ns >= wait_ns;
+}
+
+/* The next, or NULL. */
+static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg)
+{
+	if (weir_unlikely(pg->nr_head))
+		return list_first(&pg->head, struct weir_rq, link);
+	if (pg->nr_async && (!pg->nr_sync || wp_leaf_async_is_due(p, pg)))
+		return list_first(&pg->async, struct weir_rq, link);
+	return pg->nr_sync ? list_first(&pg->sync, struct weir_rq, link) : NULL;
+}
+
+static inline void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
+{
+	list_unlink(&rq->link);
+	switch (wp_rq(rq)->list) {
+	case WP_LEAF_HEAD:
+		pg->nr_head--;
+		break;
+	case WP_LEAF_SYNC:
+		pg->nr_sync--;
+		break;
+	case WP_LEAF_ASYNC:
+		pg->nr_async--;
+		break;
+	}
+}
+
+/* rq was chosen by peek and goes. */
+static inline void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq)
+{
+	enum wp_leaf_list list = wp_rq(rq)->list;
+
+	wp_leaf_remove(pg, rq);
+	if (list == WP_LEAF_ASYNC || !pg->nr_async)
+		pg->sync_run = 0;
+	else if (list == WP_LEAF_SYNC)
+		pg->sync_run++;
+}
+
+/* Peek and taken at once: something is queued. */
+static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *pg)
+{
+	struct weir_rq *rq;
+
+	if (weir_likely(!pg->nr_head && pg->nr_sync && !pg->nr_async)) {
+		rq = list_first(&pg->sync, struct weir_rq, link);
+		list_unlink(&rq->link);
+		pg->nr_sync--;
+		pg->sync_run = 0;
+		return rq;
+	}
+	rq = wp_leaf_peek(p, pg);
+	wp_leaf_taken(pg, rq);
+	return rq;
+}
+
+#endif
