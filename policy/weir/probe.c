@@ -37,7 +37,7 @@ enum {
 
 void wp_probe_init(struct wp *p)
 {
-	p->probe = (struct wp_probe){.since_ns = weir_now(p->w)};
+	p->probe = (struct wp_probe){.grow = true, .since_ns = weir_now(p->w)};
 	if (!p->work_rate)
 		p->work_rate = UINT64_C(1) << 20;
 }
@@ -76,7 +76,7 @@ static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
 	/* All pairs lost: far too small, so take what plenty had. */
-	uint64_t more = (plenty_ns(p) - p->window_ns) >> (t->lost == PAIRS ? 0 : 1);
+	uint64_t more = (plenty_ns(p) - p->window_ns) >> (t->lost == t->pairs ? 0 : 1);
 	uint64_t window = t->grow ? p->window_ns + more
 				  : p->window_ns - weir_div64(p->window_ns, 5);
 	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
@@ -91,6 +91,14 @@ static void decide(struct wp *p)
 	t->rest = t->rest_after;
 	t->pairs = 0;
 	t->lost = 0;
+}
+
+/* The pairs to come can't change what the round will say. */
+static bool is_decided(const struct wp_probe *t)
+{
+	int least = t->grow ? GROW_MIN : SHRINK_MAX + 1;
+
+	return t->lost >= least || t->pairs - t->lost > PAIRS - least;
 }
 
 /* Again and again another rate than when the rest began: other work, so look again. */
@@ -133,7 +141,8 @@ static void epoch_done(struct wp *p, uint64_t now)
 		if (rate > t->less_rate + (t->less_rate >> (t->grow ? 8 : 9)))
 			t->lost++;
 		t->phase = WP_PROBE_LESS;
-		if (++t->pairs == PAIRS) {
+		t->pairs++;
+		if (is_decided(t)) {
 			t->phase = WP_PROBE_STANDING;
 			decide(p);
 		}
