@@ -126,6 +126,7 @@ bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool 
 	}
 	*at_ns = weir_min64(*at_ns, stuck_deadline_ns(p));
 	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < p->unsqueezed_ns;
+	p->held = true;
 	return false;
 }
 

@@ -175,6 +175,7 @@ struct wp {
 	uint64_t service_ns;	/* EWMA 1/16 of service times */
 	struct weir_list in_flight, stuck;
 	uint32_t nr_in_flight, nr_stuck;
+	bool held; /* something waited for the depth since the last completion */
 	struct wp_probe probe;
 	uint64_t work_rate; /* learned: device time completed per time while saturated, << 20 */
 

@@ -27,7 +27,7 @@
 enum {
 	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
-	EPOCH_COMPLETIONS = 128,
+	EPOCH_COMPLETIONS = 64,
 	PAIRS = 8,
 	GROW_MIN = 6,
 	SHRINK_MAX = 2,
@@ -171,15 +171,21 @@ static uint64_t epoch_ns(const struct wp *p)
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
+	bool limited = p->nr_queued || p->held;
 
+	p->held = false;
 	/* Then only the standing epochs go on, for work_rate. */
 	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
 		t->phase = WP_PROBE_STANDING;
 		t->clean = false;
 	}
-	/* The depth is the limit while something waits. An epoch that is not clean starts again. */
-	if (!p->nr_queued || !t->clean) {
-		t->clean = p->nr_queued > 0;
+	/*
+	 * The depth is the limit while something waits: now, or since the last completion until its
+	 * time came (two merged requests may be all there is). An epoch that is not clean starts
+	 * again.
+	 */
+	if (!limited || !t->clean) {
+		t->clean = limited;
 		epoch_begin(t, now + settle_ns(p));
 		return;
 	}
