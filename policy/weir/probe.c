@@ -28,11 +28,18 @@ enum {
 	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
 	EPOCH_COMPLETIONS = 64,
-	PAIRS = 8,
-	GROW_MIN = 6,
-	SHRINK_MAX = 2,
+	PAIRS_MIN = 5,
+	PAIRS_MAX = 64,
+	LOST_ONE = 1 << 16,
+	GROW_ABOVE = LOST_ONE / 256,
+	SHRINK_BELOW = LOST_ONE / 512,
+	GROW_WHOLE = LOST_ONE / 32,
+	ERRORS_SQUARED = 5,
 	REST_MAX = 512,
 	STRANGE_MIN = 3,
+	STOOD_PART = 256,
+	STOOD_MEMORY_NS = 500000000,
+	STOOD_LEAST_NS = 1 << 20,
 };
 
 void wp_probe_init(struct wp *p)
@@ -42,10 +49,23 @@ void wp_probe_init(struct wp *p)
 		p->work_rate = UINT64_C(1) << 20;
 }
 
+/*
+ * How much more would bridge the times in which the device stood still: their mean, each weighted
+ * with what was lost in it. 0, if that was little.
+ */
+static uint64_t bridge_ns(const struct wp_probe *t)
+{
+	if (t->stood_ns < STOOD_LEAST_NS || t->stood_ns < t->watched_ns / STOOD_PART)
+		return 0;
+	return weir_div64(t->stood_squares, t->stood_ns / 1024) * 1024;
+}
+
 /* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
 static uint64_t plenty_ns(const struct wp *p)
 {
-	return p->window_ns + weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+	uint64_t more_ns = weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+
+	return p->window_ns + weir_max64(more_ns, bridge_ns(&p->probe));
 }
 
 uint64_t wp_probe_window(const struct wp *p)
@@ -72,14 +92,46 @@ bool wp_probe_settled(const struct wp *p)
 	return !enabled(p) || p->probe.rest_after > 0;
 }
 
+/* What plenty was better by, beyond what is borne, as a part of LOST_ONE. */
+static void count_pair(struct wp_probe *t, uint64_t plenty_rate)
+{
+	uint64_t ratio = weir_mul_div(plenty_rate, LOST_ONE, weir_max64(t->less_rate, 1));
+	int64_t lost = (int64_t)weir_min64(ratio, 2 * LOST_ONE) - LOST_ONE -
+		       (t->grow ? GROW_ABOVE : SHRINK_BELOW);
+
+	t->pairs++;
+	t->lost += lost;
+	t->lost_squares += lost * lost;
+}
+
+/* The sum is so many standard errors from nothing that it won't come back. */
+static bool is_sure(const struct wp_probe *t)
+{
+	return t->lost * t->lost >= ERRORS_SQUARED * t->lost_squares;
+}
+
+/* As many errors of the mean are less than would matter. */
+static bool is_exact(const struct wp_probe *t)
+{
+	int64_t matters = t->pairs * (int64_t)GROW_ABOVE;
+
+	return ERRORS_SQUARED * t->lost_squares <= matters * matters;
+}
+
+static bool is_decided(const struct wp_probe *t)
+{
+	return t->pairs >= PAIRS_MIN && (is_sure(t) || is_exact(t) || t->pairs == PAIRS_MAX);
+}
+
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
-	/* All pairs lost: far too small, so take what plenty had. */
-	uint64_t more = (plenty_ns(p) - p->window_ns) >> (t->lost == t->pairs ? 0 : 1);
+	/* Far too small: take what plenty had. */
+	uint64_t more = (plenty_ns(p) - p->window_ns) >>
+			(t->lost >= t->pairs * (int64_t)GROW_WHOLE ? 0 : 1);
 	uint64_t window = t->grow ? p->window_ns + more
 				  : p->window_ns - weir_div64(p->window_ns, 5);
-	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
+	bool take = t->grow ? t->lost > 0 && is_sure(t) : t->lost <= 0;
 
 	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
 		p->window_ns = window;
@@ -91,14 +143,7 @@ static void decide(struct wp *p)
 	t->rest = t->rest_after;
 	t->pairs = 0;
 	t->lost = 0;
-}
-
-/* The pairs to come can't change what the round will say. */
-static bool is_decided(const struct wp_probe *t)
-{
-	int least = t->grow ? GROW_MIN : SHRINK_MAX + 1;
-
-	return t->lost >= least || t->pairs - t->lost > PAIRS - least;
+	t->lost_squares = 0;
 }
 
 /* Again and again another rate than when the rest began: other work, so look again. */
@@ -138,10 +183,8 @@ static void epoch_done(struct wp *p, uint64_t now)
 		t->phase = WP_PROBE_PLENTY;
 		break;
 	case WP_PROBE_PLENTY:
-		if (rate > t->less_rate + (t->less_rate >> (t->grow ? 8 : 9)))
-			t->lost++;
+		count_pair(t, rate);
 		t->phase = WP_PROBE_LESS;
-		t->pairs++;
 		if (is_decided(t)) {
 			t->phase = WP_PROBE_STANDING;
 			decide(p);
@@ -168,12 +211,42 @@ static uint64_t epoch_ns(const struct wp *p)
 	return weir_max64(EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
 }
 
+/*
+ * Within the time that all in flight takes the device should have been through with it. If nothing
+ * came for longer, then none of it could go on.
+ */
+static void notice_standing(struct wp *p, uint64_t gap_ns)
+{
+	struct wp_probe *t = &p->probe;
+	uint64_t work_ns = p->window_ns + t->cost_ns, stood_us;
+
+	if (t->phase == WP_PROBE_PLENTY)
+		return;
+	t->watched_ns += gap_ns;
+	if (t->watched_ns > STOOD_MEMORY_NS) {
+		t->watched_ns /= 2;
+		t->stood_ns /= 2;
+		t->stood_squares /= 2;
+	}
+	if (gap_ns <= work_ns)
+		return;
+	work_ns = weir_mul_div(work_ns, UINT64_C(1) << 20, weir_max64(p->work_rate, 1));
+	if (gap_ns <= work_ns)
+		return;
+	t->stood_ns += gap_ns - work_ns;
+	stood_us = (gap_ns - work_ns) / 1024;
+	t->stood_squares += stood_us * stood_us;
+}
+
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	bool limited = p->nr_queued || p->held;
 
 	p->held = false;
+	if (limited && t->clean)
+		notice_standing(p, now - t->last_ns);
+	t->last_ns = now;
 	/* Then only the standing epochs go on, for work_rate. */
 	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
 		t->phase = WP_PROBE_STANDING;
