@@ -131,7 +131,7 @@ static void decide(struct wp *p)
 			(t->lost >= t->pairs * (int64_t)GROW_WHOLE ? 0 : 1);
 	uint64_t window = t->grow ? p->window_ns + more
 				  : p->window_ns - weir_div64(p->window_ns, 5);
-	bool take = t->grow ? t->lost > 0 && is_sure(t) : t->lost <= 0;
+	bool take = t->grow ? t->lost > 0 && (is_sure(t) || !is_exact(t)) : t->lost <= 0;
 
 	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
 		p->window_ns = window;
