@@ -138,7 +138,7 @@ static void decide(struct wp *p)
 		t->rest_after = 0;
 	} else {
 		t->grow = !t->grow;
-		t->rest_after = t->rest_after < REST_MAX ? 2 * t->rest_after + 4 : REST_MAX;
+		t->rest_after = t->rest_after < REST_MAX ? 4 * t->rest_after + 4 : REST_MAX;
 	}
 	t->rest = t->rest_after;
 	t->pairs = 0;
