@@ -57,7 +57,8 @@ static uint64_t bridge_ns(const struct wp_probe *t)
 {
 	if (t->stood_ns < STOOD_LEAST_NS || t->stood_ns < t->watched_ns / STOOD_PART)
 		return 0;
-	return weir_div64(t->stood_squares, t->stood_ns / 1024) * 1024;
+	return weir_min64(weir_div64(t->stood_squares, t->stood_ns / 1024) * 1024,
+			  WP_WINDOW_MAX_NS);
 }
 
 /* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
@@ -123,17 +124,24 @@ static bool is_decided(const struct wp_probe *t)
 	return t->pairs >= PAIRS_MIN && (is_sure(t) || is_exact(t) || t->pairs == PAIRS_MAX);
 }
 
+static void round_begin(struct wp_probe *t)
+{
+	t->pairs = 0;
+	t->lost = 0;
+	t->lost_squares = 0;
+}
+
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
 	/* Far too small: take what plenty had. */
 	uint64_t more = (plenty_ns(p) - p->window_ns) >>
 			(t->lost >= t->pairs * (int64_t)GROW_WHOLE ? 0 : 1);
-	uint64_t window = t->grow ? p->window_ns + more
+	uint64_t window = t->grow ? weir_min64(p->window_ns + more, WP_WINDOW_MAX_NS)
 				  : p->window_ns - weir_div64(p->window_ns, 5);
 	bool take = t->grow ? t->lost > 0 && (is_sure(t) || !is_exact(t)) : t->lost <= 0;
 
-	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
+	if (take && window >= WP_WINDOW_MIN_NS && window != p->window_ns) {
 		p->window_ns = window;
 		t->rest_after = 0;
 	} else {
@@ -141,9 +149,7 @@ static void decide(struct wp *p)
 		t->rest_after = t->rest_after < REST_MAX ? 4 * t->rest_after + 4 : REST_MAX;
 	}
 	t->rest = t->rest_after;
-	t->pairs = 0;
-	t->lost = 0;
-	t->lost_squares = 0;
+	round_begin(t);
 }
 
 /* Again and again another rate than when the rest began: other work, so look again. */
@@ -251,6 +257,7 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
 		t->phase = WP_PROBE_STANDING;
 		t->clean = false;
+		round_begin(t);
 	}
 	/*
 	 * The depth is the limit while something waits: now, or since the last completion until its
