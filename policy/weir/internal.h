@@ -149,6 +149,11 @@ enum wp_probe_phase {
 	WP_PROBE_PLENTY,
 };
 
+/* Of late: time, of it the device stood still, and the sum of squares of that, in 1024 ns. */
+struct wp_stood {
+	uint64_t watched_ns, lost_ns, squares;
+};
+
 struct wp_probe {
 	enum wp_probe_phase phase;
 	bool grow;  /* the round asks whether the window should grow; else, shrink */
@@ -162,8 +167,8 @@ struct wp_probe {
 	uint64_t known_rate; /* standing, when the rest began */
 	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
 	uint64_t last_ns;    /* completion */
-	/* Of late: time, of it the device stood still, and the sum of squares of that, in us. */
-	uint64_t watched_ns, stood_ns, stood_squares;
+	bool bridging; /* this epoch is to show whether so much bridges a standstill */
+	struct wp_stood stood, stood_bridged; /* without, and with that */
 };
 
 struct wp {

@@ -38,6 +38,7 @@ enum {
 	REST_MAX = 512,
 	STRANGE_MIN = 3,
 	STOOD_PART = 256,
+	STOOD_OFTEN = 4,
 	STOOD_MEMORY_NS = 500000000,
 	STOOD_LEAST_NS = 1 << 20,
 };
@@ -49,16 +50,28 @@ void wp_probe_init(struct wp *p)
 		p->work_rate = UINT64_C(1) << 20;
 }
 
-/*
- * How much more would bridge the times in which the device stood still: their mean, each weighted
- * with what was lost in it. 0, if that was little.
- */
+/* How long it stood still, in the mean, each time weighted with what was lost in it. */
+static uint64_t stood_ns(const struct wp_stood *s)
+{
+	return s->lost_ns >= 1024 ? weir_div64(s->squares, s->lost_ns / 1024) * 1024 : 0;
+}
+
+/* It has often enough been no shorter with so much more. */
+static bool bridges_nothing(const struct wp_probe *t)
+{
+	uint64_t mean_ns = stood_ns(&t->stood);
+
+	return t->stood_bridged.lost_ns > STOOD_OFTEN * mean_ns &&
+	       stood_ns(&t->stood_bridged) > mean_ns - mean_ns / 4;
+}
+
+/* How much more would bridge the times in which the device stood still, if they cost much. */
 static uint64_t bridge_ns(const struct wp_probe *t)
 {
-	if (t->stood_ns < STOOD_LEAST_NS || t->stood_ns < t->watched_ns / STOOD_PART)
+	if (t->stood.lost_ns < STOOD_LEAST_NS ||
+	    t->stood.lost_ns < t->stood.watched_ns / STOOD_PART || bridges_nothing(t))
 		return 0;
-	return weir_min64(weir_div64(t->stood_squares, t->stood_ns / 1024) * 1024,
-			  WP_WINDOW_MAX_NS);
+	return weir_min64(stood_ns(&t->stood), WP_WINDOW_MAX_NS);
 }
 
 /* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
@@ -96,8 +109,10 @@ bool wp_probe_settled(const struct wp *p)
 /* What plenty was better by, beyond what is borne, as a part of LOST_ONE. */
 static void count_pair(struct wp_probe *t, uint64_t plenty_rate)
 {
-	uint64_t ratio = weir_mul_div(plenty_rate, LOST_ONE, weir_max64(t->less_rate, 1));
-	int64_t lost = (int64_t)weir_min64(ratio, 2 * LOST_ONE) - LOST_ONE -
+	/* Of the larger: so that what comes and goes in both cancels out. */
+	uint64_t all = weir_max64(weir_max64(plenty_rate, t->less_rate), 1);
+	int64_t lost = (int64_t)weir_mul_div(plenty_rate, LOST_ONE, all) -
+		       (int64_t)weir_mul_div(t->less_rate, LOST_ONE, all) -
 		       (t->grow ? GROW_ABOVE : SHRINK_BELOW);
 
 	t->pairs++;
@@ -162,6 +177,7 @@ static void notice_change(struct wp_probe *t, uint64_t rate)
 		return;
 	t->known_rate = rate;
 	t->strange = 0;
+	t->stood_bridged = (struct wp_stood){0};
 	t->grow = true;
 	t->rest = 0;
 	t->rest_after = 0;
@@ -187,6 +203,7 @@ static void epoch_done(struct wp *p, uint64_t now)
 	case WP_PROBE_LESS:
 		t->less_rate = rate;
 		t->phase = WP_PROBE_PLENTY;
+		t->bridging = bridge_ns(t) > 0;
 		break;
 	case WP_PROBE_PLENTY:
 		count_pair(t, rate);
@@ -221,27 +238,24 @@ static uint64_t epoch_ns(const struct wp *p)
  * Within the time that all in flight takes the device should have been through with it. If nothing
  * came for longer, then none of it could go on.
  */
-static void notice_standing(struct wp *p, uint64_t gap_ns)
+static void notice_standing(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
 {
-	struct wp_probe *t = &p->probe;
-	uint64_t work_ns = p->window_ns + t->cost_ns, stood_us;
+	uint64_t work_ns = p->window_ns + p->probe.cost_ns, lost_1024;
 
-	if (t->phase == WP_PROBE_PLENTY)
-		return;
-	t->watched_ns += gap_ns;
-	if (t->watched_ns > STOOD_MEMORY_NS) {
-		t->watched_ns /= 2;
-		t->stood_ns /= 2;
-		t->stood_squares /= 2;
+	s->watched_ns += gap_ns;
+	if (s->watched_ns > STOOD_MEMORY_NS) {
+		s->watched_ns /= 2;
+		s->lost_ns /= 2;
+		s->squares /= 2;
 	}
 	if (gap_ns <= work_ns)
 		return;
 	work_ns = weir_mul_div(work_ns, UINT64_C(1) << 20, weir_max64(p->work_rate, 1));
 	if (gap_ns <= work_ns)
 		return;
-	t->stood_ns += gap_ns - work_ns;
-	stood_us = (gap_ns - work_ns) / 1024;
-	t->stood_squares += stood_us * stood_us;
+	s->lost_ns += gap_ns - work_ns;
+	lost_1024 = (gap_ns - work_ns) / 1024;
+	s->squares += lost_1024 * lost_1024;
 }
 
 void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
@@ -250,8 +264,10 @@ void wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 	bool limited = p->nr_queued || p->held;
 
 	p->held = false;
-	if (limited && t->clean)
-		notice_standing(p, now - t->last_ns);
+	if (limited && t->clean && t->phase != WP_PROBE_PLENTY)
+		notice_standing(p, &t->stood, now - t->last_ns);
+	else if (limited && t->clean && t->bridging && t->completions)
+		notice_standing(p, &t->stood_bridged, now - t->last_ns);
 	t->last_ns = now;
 	/* Then only the standing epochs go on, for work_rate. */
 	if (t->phase != WP_PROBE_STANDING && !enabled(p)) {
