@@ -119,7 +119,7 @@ static uint64_t after_hold(struct sd *d, uint64_t at_ns)
 static void start(struct sd *d, struct sd_rq *r)
 {
 	struct sd_stream *s = r->s;
-	uint64_t wait_ns = d->now - r->rq.insert_ns, arrive_ns;
+	uint64_t wait_ns = d->now - r->rq.insert_ns;
 
 	s->wait_sum_ns += wait_ns;
 	if (wait_ns > s->wait_max_ns)
@@ -129,8 +129,7 @@ static void start(struct sd *d, struct sd_rq *r)
 		d->in_device_max = d->in_device;
 	if (s->dispatched)
 		s->dispatched(s, &r->rq);
-	arrive_ns = d->now + d->latency_ns;
-	event_add(d, r, SD_ARRIVE, d->hold_server ? arrive_ns : after_hold(d, arrive_ns));
+	event_add(d, r, SD_ARRIVE, after_hold(d, d->now + d->latency_ns));
 }
 
 static void arrive(struct sd *d, struct sd_rq *r)
@@ -138,8 +137,6 @@ static void arrive(struct sd *d, struct sd_rq *r)
 	uint64_t begin_ns = d->server_free_ns > d->now ? d->server_free_ns : d->now, end_ns;
 
 	r->server_ns = d->base_ns + r->rq.nr_sectors * d->sector_ns;
-	if (d->hold_server)
-		begin_ns = after_hold(d, begin_ns);
 	d->server_free_ns = begin_ns + r->server_ns;
 	end_ns = d->server_free_ns;
 	if (d->stall_every && ++d->nr_passed % d->stall_every == 0)

@@ -252,19 +252,6 @@ static void learn_from(struct sd *d, uint64_t knee_ns, uint64_t busy_min_ppm,
 	assert_true(d->in_device_max <= in_device_max);
 }
 
-static uint64_t in_device_mean(struct sd *d)
-{
-	uint64_t sum = 0;
-	uint32_t n;
-
-	for (n = 0; n < 10000; n++) {
-		sd_run(d, SD_MS);
-		sum += d->in_device;
-	}
-	printf("mean %u\n", (unsigned)(sum / 10000));
-	return sum / 10000;
-}
-
 /* 5 in flight are the least that keep the server busy; plenty is tried now and then. */
 static void grows(void **state)
 {
@@ -289,18 +276,6 @@ static void bridges_standstills(void **state)
 	d->hold_every_ns = 30 * SD_MS;
 	d->hold_ns = 2 * SD_MS;
 	learn_from(d, 100000, 985000, 300);
-}
-
-/* If it is the server that stands still nothing helps, so no more is put there. */
-static void bears_standstills(void **state)
-{
-	struct sd *d = *state;
-
-	d->hold_every_ns = 30 * SD_MS;
-	d->hold_ns = 2 * SD_MS;
-	d->hold_server = true;
-	learn_from(d, 100000, 930000, 300);
-	assert_true(in_device_mean(d) <= 20);
 }
 
 /* Two merged requests may be all there is: one waits for its time while the other is in flight. */
@@ -350,7 +325,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(shrinks, setup, teardown),
 		cmocka_unit_test_setup_teardown(stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(bridges_standstills, setup, teardown),
-		cmocka_unit_test_setup_teardown(bears_standstills, setup, teardown),
 		cmocka_unit_test_setup_teardown(learns_from_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_little_to_learn, setup, teardown),
 	};

@@ -160,14 +160,14 @@ struct wp_probe {
 	bool clean; /* the depth was the limit all through this epoch */
 	uint8_t pairs, strange;
 	int64_t lost, lost_squares; /* sums over the pairs, 1 / LOST_ONE; see probe.c */
-	uint32_t rest, rest_after; /* standing epochs before the next round */
+	uint32_t rest, rest_after;  /* standing epochs before the next round */
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
 	uint64_t cost_ns;    /* EWMA 1/16 of what is completed */
 	uint64_t known_rate; /* standing, when the rest began */
 	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
 	uint64_t last_ns;    /* completion */
-	bool bridging; /* this epoch is to show whether so much bridges a standstill */
+	bool bridging;	     /* this epoch is to show whether so much bridges a standstill */
 	struct wp_stood stood, stood_bridged; /* without, and with that */
 };
 

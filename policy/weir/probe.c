@@ -6,15 +6,31 @@
  * compared by the work that was completed per time, one with plenty, half as much again as the
  * standing window and at least two requests more, and one with
  *
- *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: grow, half way to it
- *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
+ *	the standing window:	plenty is better by more than 1/256: grow, half way to it; or all
+ *				the way, if by more than 1/32
+ *	four fifths of it:	plenty is better by less than 1/512: take it
  *
  * Both ask what is lost against plenty, never against the step before, so small losses cannot add
- * up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
- * depth was the limit all through. An epoch lasts EPOCH_NS and at least EPOCH_COMPLETIONS, after
- * SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
- * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
- * nothing to find; a rest ends early when three epochs in a row differ by 1/64, which means other work.
+ * up. A round goes on, over 5 pairs at least and 64 at most, until the mean is sure, that is
+ * sqrt(5) of its standard errors away from that part, or until as many errors are less than 1/256:
+ * what is left to find does not matter. Where all pairs are alike 5 are enough; die stalls and
+ * programs need more of them. Then the better guess is taken, or noise would hide for good what is
+ * lost.
+ *
+ * Only clean epochs count: those in which the depth was the limit all through. An epoch lasts
+ * EPOCH_NS and at least EPOCH_COMPLETIONS, after SETTLE_NS uncounted. A round of 5 pairs takes
+ * about 0.12 s on a fast device. Rounds that change nothing come after longer and longer rests, so
+ * that looking costs nearly nothing where there is nothing to find: who reads one block at a time
+ * beside deep queues waits for all that is in flight, and half of a round is plenty. A rest ends
+ * early when three epochs in a row differ by 1/64, which means other work.
+ *
+ * Standstills. When a die is out of service for 5 ms, large requests, each of which needs all dies,
+ * can't go on, and the controller has nothing to do but what had passed the dies before. Half as
+ * much again of a window of 0.5 ms wouldn't show in the noise that such stalls are. But they are
+ * seen directly: nothing is completed for longer than all in flight takes. If more than 1/256 of
+ * the time is lost in them, plenty is so much more as would bridge them. When they are as long with
+ * so much more, then they can't be bridged, and that is given up; by chance a device that nothing
+ * helps may still be taken for better, and then keeps as much in flight as it stands still for.
  *
  * While a latency target has less than half of it to spare there is no probing: plenty is what it
  * can't bear. Nor is there while floors squeeze the window.
@@ -28,19 +44,24 @@ enum {
 	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
 	EPOCH_COMPLETIONS = 64,
+	/* Of a round. Five equal pairs are ERRORS_SQUARED sure. */
 	PAIRS_MIN = 5,
 	PAIRS_MAX = 64,
+	ERRORS_SQUARED = 5,
+	/* Rates are compared as parts of this. */
 	LOST_ONE = 1 << 16,
 	GROW_ABOVE = LOST_ONE / 256,
-	SHRINK_BELOW = LOST_ONE / 512,
 	GROW_WHOLE = LOST_ONE / 32,
-	ERRORS_SQUARED = 5,
+	SHRINK_BELOW = LOST_ONE / 512,
+	/* Standing epochs. */
 	REST_MAX = 512,
 	STRANGE_MIN = 3,
+	/* Standstills: what part of the time they must cost, and at least, over what time. */
 	STOOD_PART = 256,
-	STOOD_OFTEN = 4,
-	STOOD_MEMORY_NS = 500000000,
 	STOOD_LEAST_NS = 1 << 20,
+	STOOD_MEMORY_NS = 500000000,
+	/* So many as long as before show that nothing bridges them. */
+	STOOD_OFTEN = 8,
 };
 
 void wp_probe_init(struct wp *p)
@@ -56,13 +77,15 @@ static uint64_t stood_ns(const struct wp_stood *s)
 	return s->lost_ns >= 1024 ? weir_div64(s->squares, s->lost_ns / 1024) * 1024 : 0;
 }
 
-/* It has often enough been no shorter with so much more. */
+/* With so much more it has stood still often enough, as long each time, and as much in all. */
 static bool bridges_nothing(const struct wp_probe *t)
 {
-	uint64_t mean_ns = stood_ns(&t->stood);
+	const struct wp_stood *before = &t->stood, *with = &t->stood_bridged;
+	uint64_t mean_ns = stood_ns(before);
 
-	return t->stood_bridged.lost_ns > STOOD_OFTEN * mean_ns &&
-	       stood_ns(&t->stood_bridged) > mean_ns - mean_ns / 4;
+	return with->lost_ns > STOOD_OFTEN * mean_ns && stood_ns(with) > mean_ns - mean_ns / 4 &&
+	       4 * (with->lost_ns / 1024) * (before->watched_ns / 1024) >
+		       3 * (before->lost_ns / 1024) * (with->watched_ns / 1024);
 }
 
 /* How much more would bridge the times in which the device stood still, if they cost much. */
@@ -74,12 +97,15 @@ static uint64_t bridge_ns(const struct wp_probe *t)
 	return weir_min64(stood_ns(&t->stood), WP_WINDOW_MAX_NS);
 }
 
-/* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
+/* Large requests fill a window in steps: two more of them, or it might be no more at all. */
+static uint64_t step_ns(const struct wp *p)
+{
+	return weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+}
+
 static uint64_t plenty_ns(const struct wp *p)
 {
-	uint64_t more_ns = weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
-
-	return p->window_ns + weir_max64(more_ns, bridge_ns(&p->probe));
+	return p->window_ns + weir_max64(step_ns(p), bridge_ns(&p->probe));
 }
 
 uint64_t wp_probe_window(const struct wp *p)
@@ -146,14 +172,21 @@ static void round_begin(struct wp_probe *t)
 	t->lost_squares = 0;
 }
 
+/* Far too small: what plenty had. Else half way; and no bridge is built on a guess. */
+static uint64_t grown_ns(const struct wp *p)
+{
+	const struct wp_probe *t = &p->probe;
+	uint64_t more_ns = is_sure(t) ? plenty_ns(p) - p->window_ns : step_ns(p);
+
+	if (t->lost < t->pairs * (int64_t)GROW_WHOLE)
+		more_ns /= 2;
+	return weir_min64(p->window_ns + more_ns, WP_WINDOW_MAX_NS);
+}
+
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
-	/* Far too small: take what plenty had. */
-	uint64_t more = (plenty_ns(p) - p->window_ns) >>
-			(t->lost >= t->pairs * (int64_t)GROW_WHOLE ? 0 : 1);
-	uint64_t window = t->grow ? weir_min64(p->window_ns + more, WP_WINDOW_MAX_NS)
-				  : p->window_ns - weir_div64(p->window_ns, 5);
+	uint64_t window = t->grow ? grown_ns(p) : p->window_ns - weir_div64(p->window_ns, 5);
 	bool take = t->grow ? t->lost > 0 && (is_sure(t) || !is_exact(t)) : t->lost <= 0;
 
 	if (take && window >= WP_WINDOW_MIN_NS && window != p->window_ns) {
