@@ -108,6 +108,14 @@ static void complete(struct sd *d, struct sd_rq *r)
 
 /* ---- the device ---- */
 
+/* What would be at at_ns comes after a standstill that it falls into. */
+static uint64_t after_hold(struct sd *d, uint64_t at_ns)
+{
+	while (d->hold_every_ns && d->hold_at_ns + d->hold_ns <= at_ns)
+		d->hold_at_ns += d->hold_ns + util_below(&d->seed, 2 * d->hold_every_ns);
+	return d->hold_every_ns && d->hold_at_ns <= at_ns ? d->hold_at_ns + d->hold_ns : at_ns;
+}
+
 static void start(struct sd *d, struct sd_rq *r)
 {
 	struct sd_stream *s = r->s;
@@ -121,7 +129,7 @@ static void start(struct sd *d, struct sd_rq *r)
 		d->in_device_max = d->in_device;
 	if (s->dispatched)
 		s->dispatched(s, &r->rq);
-	event_add(d, r, SD_ARRIVE, d->now + d->latency_ns);
+	event_add(d, r, SD_ARRIVE, after_hold(d, d->now + d->latency_ns));
 }
 
 static void arrive(struct sd *d, struct sd_rq *r)

@@ -8,7 +8,8 @@
  *
  * So the idle latency is latency_ns + that, and the peak rate is one request per server time,
  * reached with (latency_ns / server time) + 1 in flight. Every stall_every-th request that passes
- * the server is then stuck for stall_ns more, while the others go on.
+ * the server is then stuck for stall_ns more, while the others go on. Every hold_every_ns or so
+ * nothing comes out of the pipeline for hold_ns.
  *
  * Streams keep a number of requests going, each the next insertion think_ns, and up to
  * think_spread_ns more, after its completion; a stream with off_ns inserts only in the first on_ns
@@ -60,6 +61,8 @@ struct sd {
 	uint64_t latency_ns, base_ns, sector_ns;
 	uint32_t stall_every; /* 0: never */
 	uint64_t stall_ns;
+	uint64_t hold_every_ns, hold_ns; /* 0: never */
+	uint64_t hold_at_ns;		 /* the next */
 
 	uint64_t now, since_ns;
 	uint64_t seed;

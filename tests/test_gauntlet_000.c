@@ -230,7 +230,7 @@ static void large_blocks_without_stalls(void **state)
 	judge_variants(large_blocks, NR(large_blocks), CALM_CARD);
 }
 
-/* TODO: the total is up to 7 % short here, and not judged. */
+/* Each of these needs many dies, of which one may be out of service: a little is lost there. */
 static void large_blocks_with_stalls(void **state)
 {
 	size_t i;
@@ -241,12 +241,12 @@ static void large_blocks_with_stalls(void **state)
 		json_t *result = gauntlet_sim("", "%s --device %s --policy noop,weir --seed %u",
 					      variant_file(v), CARD, v->seed);
 		const json_t *weir = gauntlet_run(result, "weir");
+		double part = gauntlet_number(weir, "total/iops") /
+			      gauntlet_number(gauntlet_run(result, "noop"), "total/iops");
 
 		judge_shares(weir, &v->shares);
-		gauntlet_report(
-			"%s of %s: total %.4f of noop", v->rw, v->option,
-			gauntlet_number(weir, "total/iops") /
-				gauntlet_number(gauntlet_run(result, "noop"), "total/iops"));
+		gauntlet_at_least("total against noop", part, 0.98);
+		gauntlet_report("%s of %s: total %.4f of noop", v->rw, v->option, part);
 		json_decref(result);
 	}
 	gauntlet_verdict();

@@ -268,6 +268,33 @@ static void stays(void **state)
 	learn_from(*state, 100000, 985000, 12);
 }
 
+/* Every 30 ms or so nothing passes the pipeline for 2 ms: it takes that much at the server. */
+static void bridges_standstills(void **state)
+{
+	struct sd *d = *state;
+
+	d->hold_every_ns = 30 * SD_MS;
+	d->hold_ns = 2 * SD_MS;
+	learn_from(d, 100000, 985000, 300);
+}
+
+/* Two merged requests may be all there is: one waits for its time while the other is in flight. */
+static void learns_from_two(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *s;
+
+	d->latency_ns = 300 * SD_US;
+	sd_start(d, &weir_policy_weir, NULL);
+	s = sd_stream(d, weir_root(d->w), 2);
+	s->nr_sectors = 1024;
+	sd_start_stream(d, s);
+	sd_run(d, 5 * SD_S);
+	sd_clear(d);
+	sd_run(d, 5 * SD_S);
+	assert_true(sd_busy_ppm(d) >= 990000);
+}
+
 /* Nothing known, and nothing to learn from: a stream that never waits. */
 static void too_little_to_learn(void **state)
 {
@@ -297,6 +324,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(grows, setup, teardown),
 		cmocka_unit_test_setup_teardown(shrinks, setup, teardown),
 		cmocka_unit_test_setup_teardown(stays, setup, teardown),
+		cmocka_unit_test_setup_teardown(bridges_standstills, setup, teardown),
+		cmocka_unit_test_setup_teardown(learns_from_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_little_to_learn, setup, teardown),
 	};
 

@@ -91,5 +91,6 @@ bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *a
 	}
 	*at_ns = weir_min64(*at_ns, stuck_deadline_ns(p));
 	*squeezed = p->squeeze < 256 && p->in_flight_ns - done_ns < p->unsqueezed_ns;
+	p->held = true;
 	return false;
 }

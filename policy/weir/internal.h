@@ -159,17 +159,26 @@ enum wp_probe_phase {
 	WP_PROBE_PLENTY,
 };
 
+/* Of late: time, of it the device stood still, and the sum of squares of that, in 1024 ns. */
+struct wp_stood {
+	uint64_t watched_ns, lost_ns, squares;
+};
+
 struct wp_probe {
 	enum wp_probe_phase phase;
 	bool grow;  /* the round asks whether the window should grow; else, shrink */
 	bool clean; /* the depth was the limit all through this epoch */
-	uint8_t pairs, lost, strange;
-	uint32_t rest, rest_after; /* standing epochs before the next round */
+	uint8_t pairs, strange;
+	int64_t lost, lost_squares; /* sums over the pairs, 1 / LOST_ONE; see probe.c */
+	uint32_t rest, rest_after;  /* standing epochs before the next round */
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
 	uint64_t cost_ns;    /* EWMA 1/16 of what is completed */
 	uint64_t known_rate; /* standing, when the rest began */
 	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
+	uint64_t last_ns;    /* completion */
+	bool bridging;	     /* this epoch is to show whether so much bridges a standstill */
+	struct wp_stood stood, stood_bridged; /* without, and with that */
 };
 
 struct wp {
@@ -186,6 +195,7 @@ struct wp {
 	uint64_t service_ns;	/* EWMA 1/16 of service times */
 	struct weir_list in_flight, stuck;
 	uint32_t nr_in_flight, nr_stuck;
+	bool held; /* something waited for the depth since the last completion */
 	struct wp_probe probe;
 	uint64_t work_rate; /* learned: device time completed per time while saturated, << 20 */
 

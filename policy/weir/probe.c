@@ -5,24 +5,67 @@
 enum {
 	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
-	PAIRS = 8,
-	GROW_MIN = 6,
-	SHRINK_MAX = 2,
+	/* Of a round. Five equal pairs are ERRORS_SQUARED sure. */
+	PAIRS_MIN = 5,
+	PAIRS_MAX = 64,
+	ERRORS_SQUARED = 5,
+	/* Rates are compared as parts of this. */
+	LOST_ONE = 1 << 16,
+	GROW_ABOVE = LOST_ONE / 256,
+	GROW_WHOLE = LOST_ONE / 32,
+	SHRINK_BELOW = LOST_ONE / 512,
+	/* Standing epochs. */
 	REST_MAX = 512,
 	STRANGE_MIN = 3,
+	/* Standstills: what part of the time they must cost, and at least. */
+	STOOD_PART = 256,
+	STOOD_LEAST_NS = 1 << 20,
+	/* So many as long as before show that nothing bridges them. */
+	STOOD_OFTEN = 8,
 };
 
 void wp_probe_init(struct wp *p)
 {
-	p->probe = (struct wp_probe){.since_ns = weir_now(p->w)};
+	p->probe = (struct wp_probe){.grow = true, .since_ns = weir_now(p->w)};
 	if (!p->work_rate)
 		p->work_rate = UINT64_C(1) << 20;
 }
 
-/* Large requests fill a window in steps: two more of them, or plenty might be no more at all. */
+/* How long it stood still, in the mean, each time weighted with what was lost in it. */
+static uint64_t stood_ns(const struct wp_stood *s)
+{
+	return s->lost_ns >= 1024 ? weir_div64(s->squares, s->lost_ns / 1024) * 1024 : 0;
+}
+
+/* With so much more it has stood still often enough, as long each time, and as much in all. */
+static bool bridges_nothing(const struct wp_probe *t)
+{
+	const struct wp_stood *before = &t->stood, *with = &t->stood_bridged;
+	uint64_t mean_ns = stood_ns(before);
+
+	return with->lost_ns > STOOD_OFTEN * mean_ns && stood_ns(with) > mean_ns - mean_ns / 4 &&
+	       4 * (with->lost_ns / 1024) * (before->watched_ns / 1024) >
+		       3 * (before->lost_ns / 1024) * (with->watched_ns / 1024);
+}
+
+/* How much more would bridge the times in which the device stood still, if they cost much. */
+static uint64_t bridge_ns(const struct wp_probe *t)
+{
+	if (t->stood.lost_ns < STOOD_LEAST_NS ||
+	    t->stood.lost_ns < t->stood.watched_ns / STOOD_PART || bridges_nothing(t))
+		return 0;
+	return weir_min64(stood_ns(&t->stood), WP_WINDOW_MAX_NS);
+}
+
+/* Large requests fill a window in steps: two more of them, or it might be no more at all. */
+static uint64_t step_ns(const struct wp *p)
+{
+	return weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+}
+
 static uint64_t plenty_ns(const struct wp *p)
 {
-	return p->window_ns + weir_max64(p->window_ns / 2, 2 * p->probe.cost_ns);
+	return p->window_ns + weir_max64(step_ns(p), bridge_ns(&p->probe));
 }
 
 uint64_t wp_probe_window(const struct wp *p)
@@ -49,25 +92,72 @@ bool wp_probe_settled(const struct wp *p)
 	return !enabled(p) || p->probe.rest_after > 0;
 }
 
+/* What plenty was better by, beyond what is borne, as a part of LOST_ONE. */
+static void count_pair(struct wp_probe *t, uint64_t plenty_rate)
+{
+	/* Of the larger: so that what comes and goes in both cancels out. */
+	uint64_t all = weir_max64(weir_max64(plenty_rate, t->less_rate), 1);
+	int64_t lost = (int64_t)weir_mul_div(plenty_rate, LOST_ONE, all) -
+		       (int64_t)weir_mul_div(t->less_rate, LOST_ONE, all) -
+		       (t->grow ? GROW_ABOVE : SHRINK_BELOW);
+
+	t->pairs++;
+	t->lost += lost;
+	t->lost_squares += lost * lost;
+}
+
+/* The sum is so many standard errors from nothing that it won't come back. */
+static bool is_sure(const struct wp_probe *t)
+{
+	return t->lost * t->lost >= ERRORS_SQUARED * t->lost_squares;
+}
+
+/* As many errors of the mean are less than would matter. */
+static bool is_exact(const struct wp_probe *t)
+{
+	int64_t matters = t->pairs * (int64_t)GROW_ABOVE;
+
+	return ERRORS_SQUARED * t->lost_squares <= matters * matters;
+}
+
+static bool is_decided(const struct wp_probe *t)
+{
+	return t->pairs >= PAIRS_MIN && (is_sure(t) || is_exact(t) || t->pairs == PAIRS_MAX);
+}
+
+static void round_begin(struct wp_probe *t)
+{
+	t->pairs = 0;
+	t->lost = 0;
+	t->lost_squares = 0;
+}
+
+/* Far too small: what plenty had. Else half way; and no bridge is built on a guess. */
+static uint64_t grown_ns(const struct wp *p)
+{
+	const struct wp_probe *t = &p->probe;
+	uint64_t more_ns = is_sure(t) ? plenty_ns(p) - p->window_ns : step_ns(p);
+
+	if (t->lost < t->pairs * (int64_t)GROW_WHOLE)
+		more_ns /= 2;
+	return weir_min64(p->window_ns + more_ns, WP_WINDOW_MAX_NS);
+}
+
 static void decide(struct wp *p)
 {
 	struct wp_probe *t = &p->probe;
-	/* All pairs lost: far too small, so take what plenty had. */
-	uint64_t more = (plenty_ns(p) - p->window_ns) >> (t->lost == PAIRS ? 0 : 1);
-	uint64_t window = t->grow ? p->window_ns + more
-				  : p->window_ns - weir_div64(p->window_ns, 5);
-	bool take = t->grow ? t->lost >= GROW_MIN : t->lost <= SHRINK_MAX;
+	uint64_t window = t->grow ? grown_ns(p) : p->window_ns - weir_div64(p->window_ns, 5);
+	bool take = t->grow ? t->lost > 0 && (is_sure(t) || !is_exact(t)) : t->lost <= 0;
 
-	if (take && window >= WP_WINDOW_MIN_NS && window <= WP_WINDOW_MAX_NS) {
+	if (take && window >= WP_WINDOW_MIN_NS && window != p->window_ns) {
 		p->window_ns = window;
 		t->rest_after = 0;
 	} else {
 		t->grow = !t->grow;
-		t->rest_after = t->rest_after < REST_MAX ? 2 * t->rest_after + 4 : REST_MAX;
+		t->rest_after = t->rest_after < REST_MAX ? 4 * t->rest_after + 4 : REST_MAX;
 	}
 	t->rest = t->rest_after;
-	t->pairs = 0;
-	t->lost = 0;
+	round_begin(t);
 }
 
 /* Again and again another rate than when the rest began: other work, so look again. */
@@ -80,6 +170,7 @@ static void notice_change(struct wp_probe *t, uint64_t rate)
 		return;
 	t->known_rate = rate;
 	t->strange = 0;
+	t->stood_bridged = (struct wp_stood){0};
 	t->grow = true;
 	t->rest = 0;
 	t->rest_after = 0;
@@ -105,12 +196,12 @@ static void epoch_done(struct wp *p, uint64_t now)
 	case WP_PROBE_LESS:
 		t->less_rate = rate;
 		t->phase = WP_PROBE_PLENTY;
+		t->bridging = bridge_ns(t) > 0;
 		break;
 	case WP_PROBE_PLENTY:
-		if (rate > t->less_rate + (t->less_rate >> (t->grow ? 8 : 9)))
-			t->lost++;
+		count_pair(t, rate);
 		t->phase = WP_PROBE_LESS;
-		if (++t->pairs == PAIRS) {
+		if (is_decided(t)) {
 			t->phase = WP_PROBE_STANDING;
 			decide(p);
 		}
@@ -145,9 +236,9 @@ bool wp_probe_epoch_end(struct wp *p, uint64_t now)
 	return true;
 }
 
-bool wp_probe_epoch_again(struct wp *p, bool moved, uint64_t now)
+bool wp_probe_epoch_again(struct wp *p, bool limited, bool moved, uint64_t now)
 {
-	p->probe.clean = p->nr_queued > 0;
+	p->probe.clean = limited;
 	epoch_begin(&p->probe, now + settle_ns(p));
 	return moved;
 }
@@ -158,5 +249,30 @@ bool wp_probe_stops(struct wp *p)
 		return false;
 	p->probe.phase = WP_PROBE_STANDING;
 	p->probe.clean = false;
+	round_begin(&p->probe);
 	return true;
+}
+
+/*
+ * Within the time that all in flight takes the device should have been through with it. If nothing
+ * came for longer, then none of it could go on.
+ */
+void wp_probe_stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
+{
+	uint64_t work_ns = p->window_ns + p->probe.cost_ns, lost_1024;
+
+	if (s->watched_ns > WP_PROBE_MEMORY_NS) {
+		s->watched_ns /= 2;
+		s->lost_ns /= 2;
+		s->squares /= 2;
+	}
+	if (gap_ns <= work_ns)
+		return;
+	work_ns = weir_mul_div(work_ns, UINT64_C(1) << 20, weir_max64(p->work_rate, 1));
+	if (gap_ns <= work_ns)
+		return;
+	/* A device that hangs for an hour must not overflow the squares. */
+	lost_1024 = weir_min64(gap_ns - work_ns, WP_PROBE_MEMORY_NS) / 1024;
+	s->lost_ns += lost_1024 * 1024;
+	s->squares += lost_1024 * lost_1024;
 }

@@ -6,16 +6,31 @@
  * compared by the work that was completed per time, one with plenty, half as much again as the
  * standing window and at least two requests more, and one with
  *
- *	the standing window:	plenty is better by 1/256 in 6 of 8 pairs: grow, half way to it
- *	four fifths of it:	plenty is better by 1/512 in 2 of 8 pairs at most: take it
+ *	the standing window:	plenty is better by more than 1/256: grow, half way to it; or all
+ *				the way, if by more than 1/32
+ *	four fifths of it:	plenty is better by less than 1/512: take it
  *
  * Both ask what is lost against plenty, never against the step before, so small losses cannot add
- * up. Noise neither climbs (6 of 8) nor sinks (2 of 8). Only clean epochs count: those in which the
- * depth was the limit all through. An epoch lasts EPOCH_NS and at least WP_PROBE_COMPLETIONS, after
- * SETTLE_NS uncounted. A round of 8 pairs takes about 0.2 s on a fast device. Rounds that change
- * nothing come after longer and longer rests, so that looking costs nearly nothing where there is
- * nothing to find; a rest ends early when three epochs in a row differ by 1/64, which means other
- * work.
+ * up. A round goes on, over 5 pairs at least and 64 at most, until the mean is sure, that is
+ * sqrt(5) of its standard errors away from that part, or until as many errors are less than 1/256:
+ * what is left to find does not matter. Where all pairs are alike 5 are enough; die stalls and
+ * programs need more of them. Then the better guess is taken, or noise would hide for good what is
+ * lost.
+ *
+ * Only clean epochs count: those in which the depth was the limit all through. An epoch lasts
+ * EPOCH_NS and at least WP_PROBE_COMPLETIONS, after SETTLE_NS uncounted. A round of 5 pairs takes
+ * about 0.12 s on a fast device. Rounds that change nothing come after longer and longer rests, so
+ * that looking costs nearly nothing where there is nothing to find: who reads one block at a time
+ * beside deep queues waits for all that is in flight, and half of a round is plenty. A rest ends
+ * early when three epochs in a row differ by 1/64, which means other work.
+ *
+ * Standstills. When a die is out of service for 5 ms, large requests, each of which needs all dies,
+ * can't go on, and the controller has nothing to do but what had passed the dies before. Half as
+ * much again of a window of 0.5 ms wouldn't show in the noise that such stalls are. But they are
+ * seen directly: nothing is completed for longer than all in flight takes. If more than 1/256 of
+ * the time is lost in them, plenty is so much more as would bridge them. When they are as long with
+ * so much more, then they can't be bridged, and that is given up; by chance a device that nothing
+ * helps may still be taken for better, and then keeps as much in flight as it stands still for.
  *
  * While a latency target has less than half of it to spare there is no probing: plenty is what it
  * can't bear. Nor is there while floors squeeze the window.
@@ -29,26 +44,51 @@
 #include "policy/weir/internal.h"
 
 enum {
-	WP_PROBE_COMPLETIONS = 128,
+	WP_PROBE_COMPLETIONS = 64,
+	/* Over what time standstills are remembered. */
+	WP_PROBE_MEMORY_NS = 500000000,
 };
 
 /* Enough completions: if the time is over too, the epoch is judged. */
 bool wp_probe_epoch_end(struct wp *p, uint64_t now);
-/* It is not clean, and starts again. Returns moved. */
-bool wp_probe_epoch_again(struct wp *p, bool moved, uint64_t now);
+/* It is not clean, and starts again; it may be if the depth is the limit. Returns moved. */
+bool wp_probe_epoch_again(struct wp *p, bool limited, bool moved, uint64_t now);
 /* While there are pairs: should there be none any more? Then only standing epochs go on. */
 bool wp_probe_stops(struct wp *p);
+/* The device may have stood still for gap_ns, or it is time to forget. */
+void wp_probe_stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns);
+
+static inline void wp_probe_watch(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
+{
+	s->watched_ns += gap_ns;
+	if (weir_unlikely(s->watched_ns > WP_PROBE_MEMORY_NS ||
+			  gap_ns > p->window_ns + p->probe.cost_ns))
+		wp_probe_stood(p, s, gap_ns);
+}
 
 /* True: the window may be another one now. */
 static inline bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
+	uint64_t gap_ns = now - t->last_ns;
+	/*
+	 * The depth is the limit while something waits: now, or since the last completion until its
+	 * time came (two merged requests may be all there is).
+	 */
+	bool limited = p->nr_queued || p->held;
 
+	p->held = false;
+	t->last_ns = now;
+	if (weir_likely(limited && t->clean)) {
+		if (weir_likely(t->phase != WP_PROBE_PLENTY))
+			wp_probe_watch(p, &t->stood, gap_ns);
+		else if (t->bridging && t->completions)
+			wp_probe_watch(p, &t->stood_bridged, gap_ns);
+	}
 	if (weir_unlikely(t->phase != WP_PROBE_STANDING) && wp_probe_stops(p))
-		return wp_probe_epoch_again(p, true, now);
-	/* The depth is the limit while something waits. */
-	if (weir_unlikely(!p->nr_queued || !t->clean))
-		return wp_probe_epoch_again(p, false, now);
+		return wp_probe_epoch_again(p, limited, true, now);
+	if (weir_unlikely(!limited || !t->clean))
+		return wp_probe_epoch_again(p, limited, false, now);
 	if ((int64_t)(now - t->since_ns) < 0)
 		return false;
 	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
