@@ -22,7 +22,10 @@ static bool is_lending(const struct weir_group *g)
 	return g->admission[WEIR_READ].lent || g->admission[WEIR_WRITE].lent;
 }
 
-/* Of 2^32. The shares of those who can't use them are shared out in proportion. */
+/*
+ * Of 2^32. The shares of those who can't use them are shared out to all others in proportion, across
+ * the tree: what is lent is no promise, and goes back with the next completions.
+ */
 static uint64_t pool_share(const struct weir_group *g)
 {
 	uint64_t share = weir_entitle_share(g), lent = g->w->pool_lent;
@@ -92,15 +95,34 @@ static void update_congested(struct weir_group *g)
 	}
 }
 
+/* More than waits for a ceiling. */
+static bool uses(const struct weir_group *g, unsigned int dir)
+{
+	return g->admission[dir].admitted > g->flow[dir].nr_held;
+}
+
+static void set_lent(struct weir_admission *a, uint64_t share)
+{
+	a->group->w->pool_lent += share - a->lent;
+	a->lent = share;
+}
+
 /* Its ceiling keeps g from using more places, until it is woken: others may. */
 static void lend(struct weir_group *g, enum weir_dir dir)
 {
 	struct weir_admission *a = &g->admission[dir];
 
-	if (g->flow[dir].nr_held < WEIR_ADMIT_HELD || is_lending(g))
-		return;
-	a->lent = weir_entitle_share(g);
-	g->w->pool_lent += a->lent;
+	if (g->flow[dir].nr_held >= WEIR_ADMIT_HELD && !is_lending(g) && !uses(g, !dir))
+		set_lent(a, weir_entitle_share(g));
+}
+
+/* Others came or went since, or have other weights; or g needs it itself. */
+static void lend_again(struct weir_admission *a)
+{
+	if (a->lent)
+		set_lent(a, uses(a->group, !a->dir) ? 0 : weir_entitle_share(a->group));
+	else
+		lend(a->group, a->dir);
 }
 
 static void refuse(struct weir_group *g, enum weir_dir dir)
@@ -113,7 +135,7 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 	list_push_back(&g->w->admit_waiters, &a->wait);
 	/*
 	 * Who waits for a place counts as active, or its share would stay with those who have one.
-	 * The claim that begins here lasts until it is woken: weir_entitle_advance().
+	 * The claim that begins here lasts until it is woken: weir_entitle_expire().
 	 */
 	if (!g->entitle.own_active) {
 		weir_entitle_busy(g, g->w->now);
@@ -174,8 +196,7 @@ static void wake(struct weir_group *g, enum weir_dir dir)
 	struct weir *w = g->w;
 
 	a->waiting = false;
-	w->pool_lent -= a->lent;
-	a->lent = 0;
+	set_lent(a, 0);
 	list_unlink(&a->wait);
 	list_init(&a->wait);
 	weir_record_wake(w, g, dir);
@@ -195,19 +216,21 @@ static bool pool_is_full(const struct weir *w)
  */
 static void wake_waiters(struct weir *w)
 {
-	struct weir_list end, after, *at = w->admit_waiters.next;
+	struct weir_list *at = w->admit_waiters.next, *end = &w->wake_end, *after = &w->wake_after;
 
-	list_push_back(&w->admit_waiters, &end);
-	while (at != &end && !pool_is_full(w)) {
+	list_push_back(&w->admit_waiters, end);
+	while (at != end && !pool_is_full(w)) {
 		struct weir_admission *a = weir_container_of(at, struct weir_admission, wait);
 
-		list_insert_between(&after, at, at->next);
+		list_insert_between(after, at, at->next);
 		if (may_wake(a->group, a->dir))
 			wake(a->group, a->dir);
-		at = after.next;
-		list_unlink(&after);
+		else if (w->cfg.pool)
+			lend_again(a);
+		at = after->next;
+		list_unlink(after);
 	}
-	list_unlink(&end);
+	list_unlink(end);
 }
 
 void weir_admission_wake(struct weir *w)

@@ -9,8 +9,8 @@
  * Rule: a group may hold pool x share requests, share being its entitlement among the active groups
  * (weir_entitle_share()), but at least MIN; writes at most 3/4 of that, so that reads never wait
  * behind write-back for a place. A group with HELD requests that wait for a ceiling gets no more in
- * that direction: what cannot go need not queue; its share of the pool is lent to the others until
- * it is woken. A lone group has the whole pool.
+ * that direction: what cannot go need not queue. Unless it uses the other direction, its share of the
+ * pool is lent to all others until it is woken. A lone group has the whole pool.
  *
  * Hysteresis as in the single-queue block layer: congested from n - n/8 + 1 on, no longer below
  * n - n/8 - n/16 - 1; against the reads' limit the group's writes count too. Who was refused at its

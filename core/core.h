@@ -52,6 +52,7 @@ struct weir {
 	uint64_t pool_lent; /* of 2^32: shares of those whose ceilings keep them from using them */
 	bool waking, wake_again; /* weir_admission_wake() runs; and was asked for from within */
 	struct weir_list admit_waiters;
+	struct weir_list wake_end, wake_after; /* marks in it, while they are woken */
 
 	/* Merging. */
 	struct weir_rq *last_merge;

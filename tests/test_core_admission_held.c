@@ -130,11 +130,82 @@ static void held_groups_lend(void **state)
 		release(h, held, WEIR_READ);
 }
 
+static struct weir_group *group(struct util_host *h, uint32_t weight, uint64_t riops)
+{
+	struct weir_group_attr attr;
+
+	weir_group_attr_init(&attr);
+	attr.weight = weight;
+	attr.max.iops[WEIR_READ] = riops;
+	return weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+}
+
+/* Three reads, of which two are held; and the fourth is refused. */
+static void hold(struct util_host *h, struct weir_group *g)
+{
+	uint32_t n;
+
+	for (n = 0; n < 3; n++) {
+		assert_true(admit(h, g, WEIR_READ));
+		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
+	}
+	assert_false(admit(h, g, WEIR_READ));
+}
+
+/* What was lent when it was alone is not what is lent when others have come. */
+static void lent_is_of_now(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group *a = group(h, 100, WEIR_UNLIMITED), *b = group(h, 200, WEIR_UNLIMITED);
+	struct weir_group *held = group(h, 500, 1);
+
+	hold(h, held);
+	util_insert_as(h, a, NULL, WEIR_OP_READ, 1000, 8);
+	util_insert_as(h, b, NULL, WEIR_OP_READ, 2000, 8);
+	util_expect(h, 0);
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), 43);
+	assert_int_equal(weir_admit_limit(b, WEIR_READ), 85);
+	weir_set_drain(h->w, true, h->now);
+	while (util_dispatch(h) != UTIL_NONE)
+		;
+	weir_set_drain(h->w, false, h->now);
+	release(h, held, WEIR_READ);
+	release(h, held, WEIR_READ);
+	release(h, held, WEIR_READ);
+}
+
+/* Who is held in one direction may need its share for the other. */
+static void one_direction_is_held(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group *a = group(h, 100, WEIR_UNLIMITED), *x = group(h, 900, 1);
+	uint32_t n, limit;
+
+	util_insert_as(h, a, NULL, WEIR_OP_READ, 1000, 8);
+	for (n = 0; n < 20; n++) {
+		assert_true(admit(h, x, WEIR_WRITE));
+		util_insert_as(h, x, NULL, WEIR_OP_WRITE, 5000 + n * 100, 8);
+	}
+	limit = weir_admit_limit(a, WEIR_READ);
+	hold(h, x);
+	assert_int_equal(weir_admit_limit(a, WEIR_READ), limit);
+	weir_set_drain(h->w, true, h->now);
+	while (util_dispatch(h) != UTIL_NONE)
+		;
+	weir_set_drain(h->w, false, h->now);
+	for (n = 0; n < 20; n++)
+		release(h, x, WEIR_WRITE);
+	for (n = 0; n < 3; n++)
+		release(h, x, WEIR_READ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(held_groups, setup, teardown),
 		cmocka_unit_test_setup_teardown(held_groups_lend, setup, teardown),
+		cmocka_unit_test_setup_teardown(lent_is_of_now, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_direction_is_held, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

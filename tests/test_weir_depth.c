@@ -8,6 +8,7 @@
 
 #include "core/core.h"
 #include "core/spi.h"
+#include "policy/weir/internal.h"
 
 static struct sd device;
 static struct util_host host;
@@ -310,6 +311,25 @@ static void too_little_to_learn(void **state)
 	assert_in_range(sd_busy_ppm(d), 799000, 801000); /* 4 of 5 */
 }
 
+/* Where there is nothing to find, rests grow to their limit, and stay there. */
+static void rests(void **state)
+{
+	struct sd *d = *state;
+	uint32_t rest = 0, n;
+
+	sd_start(d, &weir_policy_weir, NULL);
+	sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
+	for (n = 0; n < 400; n++) {
+		uint32_t before = rest;
+
+		sd_run(d, 100 * SD_MS);
+		rest = wp_of(d->w)->probe.rest_after;
+		assert_true(rest <= 512);
+		assert_true(n < 100 || rest >= before);
+	}
+	assert_int_equal(rest, 512);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -327,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(bridges_standstills, setup, teardown),
 		cmocka_unit_test_setup_teardown(learns_from_two, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_little_to_learn, setup, teardown),
+		cmocka_unit_test_setup_teardown(rests, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

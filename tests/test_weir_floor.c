@@ -85,75 +85,6 @@ static void feasible(void **state)
 	assert_int_equal(stats(d, a).floor_deficit_demand_ios, 0);
 }
 
-/* a, f and b compete at the root; below b are e, and far below d, which has a floor. */
-struct subtree {
-	struct weir_group *d, *e;
-	struct sd_stream *sa, *sd, *se, *sf;
-};
-
-static struct subtree subtree(struct sd *d, uint64_t riops)
-{
-	struct weir_group *root = weir_root(d->w), *b = sd_group(d, root, 100);
-	struct subtree t = {.d = floor_group(d, sd_group(d, b, 100), 100, riops)};
-
-	t.e = sd_group(d, b, 100);
-	t.sa = sd_load(d, sd_group(d, root, 100), 32);
-	t.sf = sd_load(d, sd_group(d, root, 100), 32);
-	t.sd = sd_load(d, t.d, 32);
-	return t;
-}
-
-/* What b's share can bear, b bears, and the others have theirs. */
-static void paid_by_the_subtree(void **state)
-{
-	struct sd *d = *state;
-	struct subtree t = subtree(d, 12000);
-
-	t.se = sd_load(d, t.e, 32);
-	sd_run(d, SD_S);
-	clear(d);
-	sd_run(d, 5 * SD_S);
-	assert_in_range(per_s(d, t.sd->done), 11970, 12360);
-	assert_in_range(sd_share_ppm(d, t.sa), 332000, 335000);
-	assert_in_range(sd_share_ppm(d, t.sf), 332000, 335000);
-}
-
-/* What it can't, others bear as well; and e is not starved for it, not even as a newcomer. */
-static void beyond_the_subtree(void **state)
-{
-	struct sd *d = *state;
-	struct subtree t = subtree(d, 30000);
-
-	sd_run(d, 3 * SD_S);
-	t.se = sd_load(d, t.e, 32);
-	clear(d);
-	sd_run(d, SD_S / 2);
-	assert_true(t.se->done >= 50);
-	clear(d);
-	sd_run(d, 5 * SD_S);
-	assert_in_range(per_s(d, t.sd->done), 29900, 30900);
-	/* Floors take 94 % of b's turns, so e has some 6 % of what a sibling of b has. */
-	assert_in_range(t.se->done * 1000, t.sa->done * 50, t.sa->done * 70);
-	assert_in_range(t.sa->done * 100, t.sf->done * 99, t.sf->done * 101);
-	assert_true(sd_busy_ppm(d) >= 970000);
-}
-
-/* On two levels others are left with something: of one rest, and not of the rest of a rest. */
-static void beyond_two_levels(void **state)
-{
-	struct sd *d = *state;
-	struct subtree t = subtree(d, 30000);
-	struct sd_stream *sg = sd_load(d, sd_group(d, t.d->parent, 100), 32);
-
-	t.se = sd_load(d, t.e, 32);
-	sd_run(d, SD_S);
-	clear(d);
-	sd_run(d, 5 * SD_S);
-	assert_in_range(per_s(d, t.sd->done), 29900, 30900);
-	assert_in_range((t.se->done + sg->done) * 1000, t.sa->done * 50, t.sa->done * 75);
-	assert_in_range(sg->done * 100, t.se->done * 80, t.se->done * 125);
-}
-
 /* In bytes, for large requests beside small ones. */
 static void feasible_in_bytes(void **state)
 {
@@ -440,9 +371,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(feasible, setup, teardown),
-		cmocka_unit_test_setup_teardown(paid_by_the_subtree, setup, teardown),
-		cmocka_unit_test_setup_teardown(beyond_the_subtree, setup, teardown),
-		cmocka_unit_test_setup_teardown(beyond_two_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(feasible_in_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(below_the_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_floor, setup, teardown),

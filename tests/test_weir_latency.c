@@ -241,6 +241,47 @@ static void share_is_no_matter_of_depth(void **state)
 	assert_true(deep->done > 100000);
 }
 
+/*
+ * A squeeze that helped once is given back when it doesn't any more: first the group thinks, and
+ * then asks for more than its share.
+ */
+static void gains_are_not_forever(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *t;
+
+	start(d, 400);
+	t = thinker(d, 130);
+	sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
+	sd_run(d, 5 * SD_S);
+	sd_load(d, t->group, 64);
+	sd_run(d, 30 * SD_S);
+	clear(d);
+	sd_run(d, 10 * SD_S);
+	assert_true(sd_busy_ppm(d) >= 980000);
+	assert_int_equal(stats(d, t->group).latency_blocker, weir_group_id(t->group));
+}
+
+/* What was in vain for one target says nothing about the next. */
+static void another_target(void **state)
+{
+	struct sd *d = *state;
+	struct sd_stream *t, *own;
+
+	start(d, 400);
+	t = thinker(d, 150);
+	own = sd_load(d, t->group, 64);
+	sd_load(d, sd_group(d, weir_root(d->w), 100), 256);
+	sd_run(d, 40 * SD_S);
+	sd_stop_stream(own);
+	sd_run(d, 20 * SD_MS);
+	set_target(d, t->group, 200);
+	sd_run(d, 4 * SD_S);
+	sd_clear(d);
+	sd_run(d, 4 * SD_S);
+	assert_true(p90_ns(t) <= 225 * SD_US);
+}
+
 /* A target with much to spare doesn't keep the depth from being found. */
 static void easy_target(void **state)
 {
@@ -291,6 +332,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(recovers_from_removal, setup, teardown),
 		cmocka_unit_test_setup_teardown(names_the_blocker, setup, teardown),
 		cmocka_unit_test_setup_teardown(share_is_no_matter_of_depth, setup, teardown),
+		cmocka_unit_test_setup_teardown(gains_are_not_forever, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_target, setup, teardown),
 		cmocka_unit_test_setup_teardown(easy_target, setup, teardown),
 		cmocka_unit_test_setup_teardown(on_a_disk, setup, teardown),
 	};

@@ -20,6 +20,15 @@ static weir_inlined void wp_ahead_dispatched(const struct wp *p)
 		weir_prefetch_lines(p->root->next, 2);
 }
 
+/* Most probably: reads and writes are in order between them, but to know it takes their memory. */
+static weir_inlined struct weir_rq *wp_ahead_first(const struct wp_group *pg)
+{
+	const struct weir_list *reads = &pg->sync[WEIR_READ];
+
+	return list_first(list_is_empty(reads) ? &pg->sync[WEIR_WRITE] : reads, struct weir_rq,
+			  link);
+}
+
 static weir_inlined void wp_ahead_completed(const struct wp *p)
 {
 	const struct wp_group *pg = p->root->next;
@@ -29,7 +38,7 @@ static weir_inlined void wp_ahead_completed(const struct wp *p)
 	weir_prefetch_group(pg->g);
 	weir_prefetch(pg->parent);
 	if (pg->nr_sync)
-		weir_prefetch_rq(list_first(&pg->sync, struct weir_rq, link));
+		weir_prefetch_rq(wp_ahead_first(pg));
 }
 
 static weir_inlined void wp_ahead_inserted(const struct wp *p)
@@ -39,7 +48,7 @@ static weir_inlined void wp_ahead_inserted(const struct wp *p)
 	if (pg->parent)
 		weir_prefetch_lines(pg->parent->g, 2);
 	if (pg->nr_sync)
-		weir_prefetch_start(list_first(&pg->sync, struct weir_rq, link), weir_now(p->w));
+		weir_prefetch_start(wp_ahead_first(pg), weir_now(p->w));
 }
 
 #endif

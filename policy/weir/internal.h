@@ -126,7 +126,9 @@ struct wp_group {
 	struct wp_entity own; /* at this node */
 	uint32_t nr_sync;
 	uint32_t sync_run; /* sync requests since the last async one, while one waited */
-	struct weir_list sync, async;
+	struct weir_list sync[WEIR_NR_DIRS]; /* in order of `seq` between them */
+
+	struct weir_list async; /* writes */
 	struct weir_list head;
 
 	struct wp_floor floor;
@@ -136,7 +138,7 @@ struct wp_group {
 };
 
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
-				       offsetof(struct wp_group, head) <= 128),
+				       offsetof(struct wp_group, async) == 128),
 	       "what belongs together lies in one cache line");
 
 /* In which list of its group a request stands. */
@@ -150,6 +152,7 @@ enum wp_leaf_list {
 struct wp_rq {
 	enum wp_leaf_list list; /* while it is queued */
 	bool stuck;		/* while it is in flight */
+	uint64_t spared;	/* the same; bit d: at depth d nobody was charged for it */
 };
 
 /* Probing for the smallest window of peak rate: probe.h. */
@@ -174,7 +177,7 @@ struct wp_probe {
 	uint32_t completions;
 	uint64_t since_ns, work_ns;
 	uint64_t cost_ns;    /* EWMA 1/16 of what is completed */
-	uint64_t known_rate; /* standing, when the rest began */
+	uint64_t known_rate; /* standing, when it was last found to be another */
 	uint64_t less_rate;  /* of the pair's first epoch, work << 20 / time */
 	uint64_t last_ns;    /* completion */
 	bool bridging;	     /* this epoch is to show whether so much bridges a standstill */
@@ -250,18 +253,19 @@ void wp_shares_activate(struct weir_group *g, uint64_t cost_ns);
 void wp_shares_deactivate(struct weir_group *g);
 /*
  * g's own requests were served cost_ns out of turn, for the floor of `owed`, which is g or above it;
- * `more` are queued. O(depth log n), and O(depth^2) where floors want more than there is.
+ * `more` are queued. Returns a bit for each depth at which nobody was charged. O(depth log n), and
+ * O(depth^2) where floors want more than there is.
  */
-void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed, uint64_t cost_ns,
-			    bool more);
-/* A served request came back: it will be charged again. */
-void wp_shares_refund(struct weir_group *g, uint64_t cost_ns);
+uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
+				uint64_t cost_ns, bool more);
+/* A served request came back: it will be charged again. spared: as charge_floor said, or 0. */
+void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared);
 
 /* leaf.c, and leaf.h */
 void wp_leaf_init(struct wp_group *pg);
 /*
- * The next of one direction, even if it isn't first; or what has to go before it, if it isn't far
- * behind; or NULL.
+ * The first of one direction, or a head insertion that has to go before it; or NULL if there is
+ * none but, maybe, among head insertions. O(1)
  */
 struct weir_rq *wp_leaf_peek_dir(const struct wp *p, const struct wp_group *pg, enum weir_dir dir);
 

@@ -74,7 +74,13 @@ static void set_target(struct wp *p, struct wp_latency *l, bool has)
 
 void wp_latency_changed(struct wp *p, struct weir_group *g)
 {
-	set_target(p, &wp_group(g)->latency, g->attr.latency_target_ns > 0);
+	struct wp_latency *l = &wp_group(g)->latency;
+
+	set_target(p, l, g->attr.latency_target_ns > 0);
+	/* What was in vain for one target need not be for another. */
+	l->trial_squeeze = 0;
+	l->vain_until_ns = 0;
+	l->vain_ns = 0;
 }
 
 void wp_latency_offline(struct wp *p, struct weir_group *g)
@@ -111,11 +117,26 @@ static void begin_trial(const struct wp *p, struct wp_latency *l)
 	l->trial_samples = 0;
 }
 
+/* Somebody else's target may hold because of the squeeze. */
+static bool others_need_it(const struct wp *p, const struct wp_latency *l, uint64_t now)
+{
+	const struct wp_group *pg;
+
+	list_for_each(pg, &p->targets, struct wp_group, latency.link)
+		if (&pg->latency != l && !is_in_vain(&pg->latency, now) &&
+		    weir_group_is_active(pg->g))
+			return true;
+	return false;
+}
+
 static void give_up(struct wp *p, struct wp_latency *l, uint64_t now)
 {
 	/* In vain from the start: it is its own share. In vain after gains: others fill the rest. */
 	l->is_own_fault = l->trial_squeeze == SQUEEZE_NONE;
 	p->squeeze = l->trial_squeeze;
+	/* Again in vain: what was gained once may be lost for nothing by now. */
+	if (l->vain_ns && !others_need_it(p, l, now))
+		p->squeeze = p->squeeze < SQUEEZE_NONE / 2 ? 2 * p->squeeze : SQUEEZE_NONE;
 	p->squeeze_edge = EDGE_NONE;
 	l->trial_squeeze = 0;
 	l->vain_ns = l->vain_ns ? 2 * l->vain_ns : WP_LATENCY_VAIN_MIN_NS;

@@ -22,7 +22,7 @@ static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum 
 		pg->nr_head++;
 	} else if (weir_rq_is_sync(rq)) {
 		wp_rq(rq)->list = WP_LEAF_SYNC;
-		list_push_back(&pg->sync, &rq->link);
+		list_push_back(&pg->sync[weir_op_dir(rq->op)], &rq->link);
 		pg->nr_sync++;
 	} else {
 		wp_rq(rq)->list = WP_LEAF_ASYNC;
@@ -40,6 +40,21 @@ static inline bool wp_leaf_async_is_due(const struct wp *p, const struct wp_grou
 	       weir_now(p->w) - rq->release_ns >= wait_ns;
 }
 
+/* Of the sync ones, of which there are some. */
+static inline struct weir_rq *wp_leaf_first_sync(const struct wp_group *pg)
+{
+	const struct weir_list *reads = &pg->sync[WEIR_READ], *writes = &pg->sync[WEIR_WRITE];
+	struct weir_rq *r, *w;
+
+	if (list_is_empty(writes))
+		return list_first(reads, struct weir_rq, link);
+	w = list_first(writes, struct weir_rq, link);
+	if (list_is_empty(reads))
+		return w;
+	r = list_first(reads, struct weir_rq, link);
+	return r->seq < w->seq ? r : w;
+}
+
 /* The next, or NULL. */
 static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_group *pg)
 {
@@ -47,7 +62,7 @@ static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_g
 		return list_first(&pg->head, struct weir_rq, link);
 	if (pg->nr_async && (!pg->nr_sync || wp_leaf_async_is_due(p, pg)))
 		return list_first(&pg->async, struct weir_rq, link);
-	return pg->nr_sync ? list_first(&pg->sync, struct weir_rq, link) : NULL;
+	return pg->nr_sync ? wp_leaf_first_sync(pg) : NULL;
 }
 
 static inline void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
@@ -84,7 +99,7 @@ static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *
 	struct weir_rq *rq;
 
 	if (weir_likely(!pg->nr_head && pg->nr_sync && !pg->nr_async)) {
-		rq = list_first(&pg->sync, struct weir_rq, link);
+		rq = wp_leaf_first_sync(pg);
 		list_unlink(&rq->link);
 		pg->nr_sync--;
 		pg->sync_run = 0;

@@ -154,7 +154,7 @@ static void decide(struct wp *p)
 		t->rest_after = 0;
 	} else {
 		t->grow = !t->grow;
-		t->rest_after = t->rest_after < REST_MAX ? 4 * t->rest_after + 4 : REST_MAX;
+		t->rest_after = (uint32_t)weir_min64(4 * t->rest_after + 4, REST_MAX);
 	}
 	t->rest = t->rest_after;
 	round_begin(t);

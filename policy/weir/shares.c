@@ -2,6 +2,10 @@
 /* Shares, what is not in every dispatch: see shares.h. */
 #include "policy/weir/shares.h"
 
+/* In virtual time at weight 1: a burst; what one request can cost at a floor_percent of 1. */
+#define BURST_MAX ((uint64_t)WP_FLOOR_BURST_NS << WEIR_VTIME_SHIFT)
+#define PAID_AHEAD_MAX (100 * (WEIR_COST_MAX_NS << WEIR_VTIME_SHIFT))
+
 static uint64_t inverse_of(uint32_t weight)
 {
 	return UINT32_MAX / weight;
@@ -88,7 +92,8 @@ static uint64_t elapsed(const struct weir_group *node, uint64_t ns)
 static bool is_beyond_above(const struct weir_group *g)
 {
 	for (g = g->parent; g->parent; g = g->parent)
-		if (weir_vtime_before(wp_group(g->parent)->vtime, wp_group(g)->floor.beyond_vtime))
+		/* At most a burst ahead: else it is so old that the clock has wrapped since. */
+		if (wp_group(g)->floor.beyond_vtime - wp_group(g->parent)->vtime - 1 < BURST_MAX)
 			return true;
 	return false;
 }
@@ -106,8 +111,7 @@ static uint64_t floors_part(struct weir_group *g, uint64_t delta)
 
 	if (is_beyond_above(g))
 		return 0;
-	if (weir_vtime_before(f->paid_vtime, vtime - burst))
-		f->paid_vtime = vtime - burst;
+	f->paid_vtime = weir_vtime_enter(f->paid_vtime, vtime - burst, burst + PAID_AHEAD_MAX);
 	if (weir_vtime_before(vtime, f->paid_vtime)) {
 		f->beyond_vtime = vtime + burst;
 		return 0;
@@ -124,9 +128,10 @@ static void limit_lead(struct weir_group *node, struct wp_entity *e, uint64_t ns
 		e->tag = latest;
 }
 
-void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed, uint64_t cost_ns,
-			    bool more)
+uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
+				uint64_t cost_ns, bool more)
 {
+	uint64_t spared = 0;
 	struct wp_group *pg = wp_group(g), *next = pg;
 	bool below = true, shared = false;
 
@@ -144,12 +149,14 @@ void wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
 		wp_shares_pass(pn);
 		if (shared)
 			delta = floors_part(g, delta);
+		if (!delta)
+			spared |= UINT64_C(1) << g->depth;
 		limit_lead(g->parent, e, shared ? WP_FLOOR_BURST_NS : WP_FLOOR_LAG_NS);
 		next = wp_shares_move(pn, e, delta, g->turn.nr > 0, next);
 	}
+	return spared;
 }
 
-/* In full, even if a floor's part was charged to nobody: credit for one request at most. */
 static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_ns)
 {
 	e->tag -= wp_shares_vtime(cost_ns, e);
@@ -157,12 +164,13 @@ static void refund(struct weir_group *node, struct wp_entity *e, uint64_t cost_n
 		weir_heap_update(&node->turn, &e->item, e->tag);
 }
 
-void wp_shares_refund(struct weir_group *g, uint64_t cost_ns)
+void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared)
 {
 	struct weir_group *n;
 
 	refund(g, &wp_group(g)->own, cost_ns);
 	for (n = g; n->parent; n = n->parent)
-		refund(n->parent, &wp_group(n)->up, cost_ns);
+		if (!(spared >> n->depth & 1))
+			refund(n->parent, &wp_group(n)->up, cost_ns);
 	choose_upwards(g);
 }

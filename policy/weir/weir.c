@@ -70,7 +70,8 @@ static void group_changed(struct weir *w, struct weir_group *g, unsigned int wha
 		wp_shares_weight(g);
 	if (what & WEIR_CHANGED_LOW)
 		wp_floor_changed(wp_of(w), g);
-	if (what & WEIR_CHANGED_LATENCY)
+	/* Another share: what was in vain may not be now. */
+	if (what & (WEIR_CHANGED_LATENCY | WEIR_CHANGED_WEIGHT))
 		wp_latency_changed(wp_of(w), g);
 	wp_depth_update(wp_of(w));
 }
@@ -181,6 +182,7 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
 	struct wp_group *pg = c->pg;
 	struct weir_rq *rq = c->rq;
+	uint64_t spared = 0;
 
 	if (weir_likely(!rq))
 		rq = wp_leaf_take(p, pg);
@@ -188,11 +190,12 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 		wp_leaf_taken(pg, rq);
 	p->nr_queued--;
 	if (weir_unlikely(c->out_of_turn))
-		wp_shares_charge_floor(pg->g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
+		spared = wp_shares_charge_floor(pg->g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	else
 		wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (weir_unlikely(p->nr_floors | p->nr_targets))
 		take_promised(p, rq, c->out_of_turn);
+	wp_rq(rq)->spared = spared;
 	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_prefetch_pays(p->w))
 		wp_ahead_dispatched(p);
@@ -234,7 +237,6 @@ static void complete(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
 	uint64_t now = weir_now(w);
-
 	bool moved;
 
 	wp_depth_end(p, rq, now);
@@ -253,7 +255,7 @@ static void complete(struct weir *w, struct weir_rq *rq)
 static void undispatch(struct weir *w, struct weir_rq *rq)
 {
 	wp_depth_cancel(wp_of(w), rq);
-	wp_shares_refund(rq->group, rq->cost_ns);
+	wp_shares_refund(rq->group, rq->cost_ns, wp_rq(rq)->spared);
 	if (wp_of(w)->nr_floors)
 		wp_floor_refund(wp_of(w), rq->group, rq);
 }
