@@ -56,6 +56,7 @@ static inline bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t
 static inline void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now)
 {
 	wp_rq(rq)->stuck = false;
+	wp_rq(rq)->is_spared = false;
 	if (!p->nr_in_flight)
 		p->progress_ns = now;
 	list_push_back(&p->in_flight, &rq->link);

@@ -152,7 +152,8 @@ enum wp_leaf_list {
 struct wp_rq {
 	enum wp_leaf_list list; /* while it is queued */
 	bool stuck;		/* while it is in flight */
-	uint64_t spared;	/* the same; bit d: at depth d nobody was charged for it */
+	bool is_spared;		/* the same; somebody was not charged for it: */
+	uint64_t spared;	/* bit d: at depth d */
 };
 
 /* Probing for the smallest window of peak rate: probe.h. */

@@ -178,25 +178,30 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 		wp_latency_start(p, rq->group, rq->cost_ns);
 }
 
+static void charge_out_of_turn(const struct wp_choice *c, struct weir_rq *rq)
+{
+	wp_rq(rq)->spared = wp_shares_charge_floor(c->pg->g, c->owed, rq->cost_ns,
+						   wp_leaf_nr(c->pg) > 0);
+	wp_rq(rq)->is_spared = wp_rq(rq)->spared;
+}
+
 static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
 	struct wp_group *pg = c->pg;
 	struct weir_rq *rq = c->rq;
-	uint64_t spared = 0;
 
 	if (weir_likely(!rq))
 		rq = wp_leaf_take(p, pg);
 	else
 		wp_leaf_taken(pg, rq);
 	p->nr_queued--;
+	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_unlikely(c->out_of_turn))
-		spared = wp_shares_charge_floor(pg->g, c->owed, rq->cost_ns, wp_leaf_nr(pg) > 0);
+		charge_out_of_turn(c, rq);
 	else
 		wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
 	if (weir_unlikely(p->nr_floors | p->nr_targets))
 		take_promised(p, rq, c->out_of_turn);
-	wp_rq(rq)->spared = spared;
-	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_prefetch_pays(p->w))
 		wp_ahead_dispatched(p);
 	return rq;
@@ -255,7 +260,7 @@ static void complete(struct weir *w, struct weir_rq *rq)
 static void undispatch(struct weir *w, struct weir_rq *rq)
 {
 	wp_depth_cancel(wp_of(w), rq);
-	wp_shares_refund(rq->group, rq->cost_ns, wp_rq(rq)->spared);
+	wp_shares_refund(rq->group, rq->cost_ns, wp_rq(rq)->is_spared ? wp_rq(rq)->spared : 0);
 	if (wp_of(w)->nr_floors)
 		wp_floor_refund(wp_of(w), rq->group, rq);
 }
