@@ -54,6 +54,8 @@ enum {
 	WP_LATENCY_SAMPLES = 16,
 	/* No misses, or nobody with a target asking, for so long: the depth recovers. */
 	WP_LATENCY_CALM_NS = 100000000,
+	/* A group that asks rarely is judged by fewer samples, after so long. */
+	WP_LATENCY_TRIAL_NS = 1000000000,
 	/* After a squeeze in vain the next is tried so much later, and longer each time. */
 	WP_LATENCY_VAIN_MIN_NS = 1000000000,
 	/* Nobody came near a target for so long: a greater depth may be tried. */
@@ -105,9 +107,12 @@ struct wp_latency {
 	uint32_t over;	  /* the target */
 	uint32_t near;	  /* more than half of it */
 	uint64_t mean_ns; /* EWMA 1/16 */
-	/* The trial that is running: from this squeeze (0: none), at this mean, for so long. */
-	uint32_t trial_squeeze, trial_samples;
+	/* The trial that is running: from this squeeze (0: none), at this mean... */
+	uint32_t trial_squeeze;
 	uint64_t trial_mean_ns;
+	/* ...and what was seen since the last step. */
+	uint32_t trial_samples;
+	uint64_t trial_sum_ns, trial_since_ns;
 	uint64_t vain_until_ns, vain_ns; /* the last was in vain: no other until then */
 	bool is_own_fault;
 	bool has;

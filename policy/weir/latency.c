@@ -32,8 +32,9 @@ enum {
 	EDGE_NONE = 2 * SQUEEZE_NONE,
 	CREEP_NS = 1000000000,
 	CREEP_MAX = 32,
-	/* Of a trial: samples before it is judged, and the part of the depth that must be gained. */
+	/* Of a trial: samples before it is judged, of a slow group; and what must be gained. */
 	TRIAL_SAMPLES = 64,
+	TRIAL_SAMPLES_MIN = 8,
 	TRIAL_PART = 8,
 	/* So many missed that even a whole period of others within could not make it a tenth. */
 	OVER_ENOUGH = WP_LATENCY_SAMPLES / 10 + 1,
@@ -114,7 +115,21 @@ static void begin_trial(const struct wp *p, struct wp_latency *l)
 {
 	l->trial_squeeze = p->squeeze;
 	l->trial_mean_ns = l->mean_ns;
+}
+
+/* The mean is taken at the depth of now. */
+static void begin_samples(struct wp_latency *l, uint64_t now)
+{
 	l->trial_samples = 0;
+	l->trial_sum_ns = 0;
+	l->trial_since_ns = now;
+}
+
+static bool has_samples(const struct wp_latency *l, uint64_t now)
+{
+	return l->trial_samples >= TRIAL_SAMPLES ||
+	       (l->trial_samples >= TRIAL_SAMPLES_MIN &&
+		now - l->trial_since_ns >= WP_LATENCY_TRIAL_NS);
 }
 
 /* Somebody else's target may hold because of the squeeze. */
@@ -144,26 +159,15 @@ static void give_up(struct wp *p, struct wp_latency *l, uint64_t now)
 	l->vain_until_ns = now + l->vain_ns;
 }
 
-/* A trial that has come to half the depth is judged; true if it was in vain. */
-static bool judge_trial(struct wp *p, struct wp_latency *l, uint64_t now)
+/* Has the trial, which has come to half the depth, brought the group's latency down? */
+static bool has_gained(const struct wp *p, const struct wp_latency *l)
 {
-	uint64_t least_ns;
+	uint64_t most_ns = l->trial_mean_ns;
 
-	if (!l->trial_squeeze)
-		begin_trial(p, l);
-	if (p->squeeze * 2 > l->trial_squeeze || l->trial_samples < TRIAL_SAMPLES)
-		return false;
-	least_ns = l->trial_mean_ns;
 	if (l->trial_squeeze == SQUEEZE_NONE)
-		least_ns -= weir_mul_div(l->trial_mean_ns, l->trial_squeeze - p->squeeze,
-					 (uint64_t)l->trial_squeeze * TRIAL_PART);
-	if (l->mean_ns > least_ns) {
-		give_up(p, l, now);
-		return true;
-	}
-	l->vain_ns = 0;
-	begin_trial(p, l);
-	return false;
+		most_ns -= weir_mul_div(l->trial_mean_ns, l->trial_squeeze - p->squeeze,
+					(uint64_t)l->trial_squeeze * TRIAL_PART);
+	return weir_div64(l->trial_sum_ns, l->trial_samples) <= most_ns;
 }
 
 static void name_blocker(struct weir_group *g, const struct weir_group *blocker)
@@ -171,23 +175,43 @@ static void name_blocker(struct weir_group *g, const struct weir_group *blocker)
 	weir_judge_blocker(g, blocker ? (int64_t)blocker->id : -1);
 }
 
-static void missed(struct wp *p, struct weir_group *g, uint64_t now)
+static void squeeze(struct wp *p, struct wp_latency *l, uint64_t now)
 {
-	struct wp_latency *l = &wp_group(g)->latency;
-
-	if (is_in_vain(l, now) || judge_trial(p, l, now)) {
-		name_blocker(g, l->is_own_fault ? g : p->hog);
-		return;
-	}
-	if (p->squeeze <= SQUEEZE_MIN)
-		name_blocker(g, p->hog);
-	p->last_miss_ns = now;
 	p->squeeze_edge = p->squeeze;
 	p->squeeze -= p->squeeze / 4;
 	if (p->squeeze < SQUEEZE_MIN)
 		p->squeeze = SQUEEZE_MIN;
 	p->last_creep_ns = now;
 	p->creep = 1;
+	begin_samples(l, now);
+}
+
+/* Step by step to half the depth; there it is seen whether it helps, before it goes on. */
+static void missed(struct wp *p, struct weir_group *g, uint64_t now)
+{
+	struct wp_latency *l = &wp_group(g)->latency;
+
+	if (is_in_vain(l, now)) {
+		name_blocker(g, l->is_own_fault ? g : p->hog);
+		return;
+	}
+	p->last_miss_ns = now;
+	if (!l->trial_squeeze)
+		begin_trial(p, l);
+	if (p->squeeze * 2 <= l->trial_squeeze || p->squeeze <= SQUEEZE_MIN) {
+		if (!has_samples(l, now))
+			return;
+		if (!has_gained(p, l)) {
+			give_up(p, l, now);
+			name_blocker(g, l->is_own_fault ? g : p->hog);
+			return;
+		}
+		l->vain_ns = 0;
+		begin_trial(p, l);
+	}
+	if (p->squeeze <= SQUEEZE_MIN)
+		name_blocker(g, p->hog);
+	squeeze(p, l, now);
 }
 
 static void widen(struct wp *p, uint32_t step)
@@ -253,12 +277,13 @@ static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
 static void count(struct wp_latency *l, uint64_t target_ns, uint64_t took_ns)
 {
 	l->samples++;
-	l->trial_samples++;
 	l->over += took_ns > target_ns;
 	l->near += took_ns > target_ns / 2;
 	/* One stall is no trend. */
 	if (l->mean_ns)
 		took_ns = weir_min64(took_ns, 4 * l->mean_ns);
+	l->trial_samples++;
+	l->trial_sum_ns += took_ns;
 	l->mean_ns = l->mean_ns ? l->mean_ns - l->mean_ns / 16 + took_ns / 16 : took_ns;
 }
 
