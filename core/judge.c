@@ -19,6 +19,14 @@ static uint64_t backlogged_now(const struct weir_group *g, uint64_t now)
 	return s->backlogged_ns + (g->wait.nr_backlogged ? now - s->backlogged_since_ns : 0);
 }
 
+/* How long there was something to do in that direction, in this window. */
+static uint64_t asked_now(const struct weir_judge *j, unsigned int dir, uint64_t now)
+{
+	if (!j->nr_rqs[dir])
+		return j->asked_ns[dir];
+	return j->asked_ns[dir] + now - weir_max64(j->asked_since_ns[dir], j->since_ns);
+}
+
 static void window_open(struct weir_group *g, uint64_t now)
 {
 	struct weir_judge *j = &g->judge;
@@ -29,6 +37,7 @@ static void window_open(struct weir_group *g, uint64_t now)
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
 		j->bytes[dir] = 0;
 		j->ios[dir] = 0;
+		j->asked_ns[dir] = 0;
 	}
 	j->samples = 0;
 	j->over = 0;
@@ -58,8 +67,7 @@ static void window_close(struct weir_group *g, uint64_t now)
 	if (length_ns && has_floor(g)) {
 		j->floor_backlogged_ns += backlogged_ns;
 		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-			bool asked = j->ios[dir] || j->nr_rqs[dir];
-			uint64_t fault_ns = asked ? backlogged_ns : 0;
+			uint64_t fault_ns = weir_min64(backlogged_ns, asked_now(j, dir, now));
 
 			add_deficit(g->attr.low.bps[dir], j->bytes[dir], length_ns, fault_ns,
 				    &j->deficit_device_bytes, &j->deficit_demand_bytes);
@@ -97,16 +105,22 @@ void weir_judge_changed(struct weir_group *g, uint64_t now)
 void weir_judge_insert(struct weir_group *g, enum weir_dir dir)
 {
 	for (; g; g = g->parent)
-		if (g->judge.on)
-			g->judge.nr_rqs[dir]++;
+		if (g->judge.on && !g->judge.nr_rqs[dir]++)
+			g->judge.asked_since_ns[dir] = g->w->now;
 }
 
 void weir_judge_left(struct weir_group *g, enum weir_dir dir)
 {
-	/* Those that were there before the judge are not known to it. */
-	for (; g; g = g->parent)
-		if (g->judge.on && g->judge.nr_rqs[dir])
-			g->judge.nr_rqs[dir]--;
+	for (; g; g = g->parent) {
+		struct weir_judge *j = &g->judge;
+
+		/* Those that were there before the judge are not known to it. */
+		if (!j->on || !j->nr_rqs[dir])
+			continue;
+		if (j->nr_rqs[dir] == 1)
+			j->asked_ns[dir] = asked_now(j, dir, g->w->now);
+		j->nr_rqs[dir]--;
+	}
 }
 
 void weir_judge_complete(struct weir_group *g, const struct weir_rq *rq, uint64_t now)

@@ -27,6 +27,8 @@ struct weir_judge {
 	uint64_t since_ns, backlogged_at_ns; /* start of the window, backlogged_ns at that time */
 	uint64_t bytes[WEIR_NR_DIRS], ios[WEIR_NR_DIRS];
 	uint32_t nr_rqs[WEIR_NR_DIRS]; /* of the subtree, inserted since it is judged */
+	/* In this window there were such for asked_ns, and are again since then. */
+	uint64_t asked_ns[WEIR_NR_DIRS], asked_since_ns[WEIR_NR_DIRS];
 	uint64_t floor_backlogged_ns;
 	uint64_t deficit_device_bytes, deficit_device_ios;
 	uint64_t deficit_demand_bytes, deficit_demand_ios;

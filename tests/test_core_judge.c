@@ -116,6 +116,31 @@ static void deficit_is_split(void **state)
 	assert_int_equal(s.floor_deficit_demand_bytes, 1800000 + 1350000 - 4096);
 }
 
+/* Writes wait all the time, but there is a read for a third of it only: the rest is demand. */
+static void deficit_by_direction(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group *g = group(h, weir_root(h->w), (struct goal){.rbps = 9000000});
+	struct weir_group_stats s;
+	uint32_t a, b;
+
+	b = util_insert_as(h, g, NULL, WEIR_OP_WRITE, 0, 8);
+	h->now += 200 * MS;
+	a = util_insert_as(h, g, NULL, WEIR_OP_READ, 1000, 8);
+	h->now += 50 * MS;
+	assert_int_equal(weir_remove(h->w, &h->rq[a], h->now), 0);
+	a = util_insert_as(h, g, NULL, WEIR_OP_READ, 1000, 8);
+	h->now += 50 * MS;
+	s = stats(h, g);
+	assert_int_equal(s.floor_backlogged_ns, 300 * MS);
+	assert_int_equal(s.floor_deficit_device_bytes, 900000);
+	assert_int_equal(s.floor_deficit_demand_bytes, 1800000);
+	assert_int_equal(util_dispatch(h), b);
+	assert_int_equal(util_dispatch(h), a);
+	util_complete(h, a);
+	util_complete(h, b);
+}
+
 /* With accounting off nobody counts backlogged time; what is active stands for it. */
 static void deficit_without_accounting(void **state)
 {
@@ -318,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(floor_met, setup, teardown),
 		cmocka_unit_test_setup_teardown(deficit_is_split, setup, teardown),
+		cmocka_unit_test_setup_teardown(deficit_by_direction, setup, teardown),
 		cmocka_unit_test_setup_teardown(deficit_without_accounting, setup, teardown),
 		cmocka_unit_test_setup_teardown(windows, setup, teardown),
 		cmocka_unit_test_setup_teardown(merged_requests_count, setup, teardown),
