@@ -11,6 +11,21 @@
 #ifdef __KERNEL__
 #include <linux/errno.h>
 #include <linux/types.h>
+/* The C standard's names, which the kernel has others for. */
+#ifndef UINT64_C
+#define UINT64_C(c) c##ULL
+#define UINT32_C(c) c##U
+#endif
+#ifndef UINT64_MAX
+#define UINT64_MAX __UINT64_MAX__
+#define UINT32_MAX __UINT32_MAX__
+#define UINT16_MAX __UINT16_MAX__
+#define INT64_MIN (-__INT64_MAX__ - 1)
+#define INT32_MAX __INT32_MAX__
+#endif
+#ifndef UINTPTR_MAX
+#define UINTPTR_MAX __UINTPTR_MAX__
+#endif
 #else
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * weir as a blk-mq elevator: what the files of this host share.
+ *
+ *	main.c	  module, assertions, registration
+ *	mq.c	  the elevator: insert, dispatch, finish, merge
+ *	admit.c	  who may have a request at all: tasks wait here, not for tags
+ *	groups.c  groups follow cgroups
+ *	files.c	  io.weir.* of each cgroup
+ *	sysfs.c	  queue/iosched/: policy, tunables
+ *
+ * Lock order: queue_lock, blkcg->lock, mq->lock. The core is called under mq->lock only, with
+ * interrupts off, since requests finish in interrupts.
+ */
+#ifndef WEIR_KERNEL_MQ_H
+#define WEIR_KERNEL_MQ_H
+
+#include <linux/blk-mq.h>
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "elevator.h"
+#include "blk-mq.h"
+#include "blk-mq-sched.h"
+#include "blk-cgroup.h"
+
+#include <weir/weir.h>
+
+/* One scheduled disk. */
+struct weir_mq {
+	spinlock_t lock;
+	struct weir *w;
+	struct request_queue *q;
+	struct hrtimer timer; /* runs the queue when something may go by time alone */
+	bool starved;	      /* the last dispatch found nothing that may go, though something waits */
+	const struct weir_rq *merging; /* the bio that a merge is about */
+	struct weir_config cfg;
+};
+
+/* A cgroup on a disk. */
+struct weir_mq_group {
+	struct blkg_policy_data pd;
+	struct weir_mq *mq;
+	struct weir_group *g; /* NULL: none could be had, or it is gone: the parent's is used */
+	struct weir_group_attr attr;
+	bool own_weight; /* attr.weight is of this device; else the cgroup's default */
+	wait_queue_head_t wait[WEIR_NR_DIRS];
+	u32 pending[WEIR_NR_DIRS]; /* admitted, and not inserted yet */
+};
+
+/* A cgroup on all disks. */
+struct weir_mq_cgroup {
+	struct blkcg_policy_data cpd;
+	u32 weight;
+};
+
+/* A request, found by its scheduler tag. */
+struct weir_mq_rq {
+	struct weir_rq rq;
+	struct request *req;
+	struct weir_group *admitted; /* by whom the place in the pool is held, or NULL */
+};
+
+/* Of a hardware queue. */
+struct weir_mq_hctx {
+	u32 nr;
+	struct weir_mq_rq rq[];
+};
+
+static inline struct weir_mq *weir_mq_of(struct request_queue *q)
+{
+	return q->elevator->elevator_data;
+}
+
+static inline struct weir_mq_rq *weir_mq_rq(struct request *rq)
+{
+	return rq->elv.priv[0];
+}
+
+static inline u64 weir_mq_now(void)
+{
+	return ktime_get_ns();
+}
+
+/* mq.c */
+extern struct elevator_type weir_mq_elevator;
+/* Describes a bio, or a request before it is inserted, to the core. */
+void weir_mq_describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_sectors,
+		      struct weir_group *g);
+/* Something may go now that could not before. Any context. */
+void weir_mq_kick(struct weir_mq *mq);
+
+/* admit.c */
+/* Waits for a place in the pool. True: the bio was ended instead (it must not wait). */
+bool weir_mq_admit(struct weir_mq *mq, struct bio *bio);
+/* A request of that group is inserted: does it come with a place? Under mq->lock. */
+bool weir_mq_admitted(struct weir_mq_group *mg, enum weir_dir dir);
+/* The core's wake(). */
+void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir);
+
+/* groups.c */
+extern struct blkcg_policy weir_mq_blkcg_policy;
+static inline struct weir_mq_group *weir_mq_group(struct blkg_policy_data *pd)
+{
+	return container_of(pd, struct weir_mq_group, pd);
+}
+/* The nearest that has a group; never NULL. Under mq->lock. */
+struct weir_mq_group *weir_mq_bio_group(struct weir_mq *mq, const struct bio *bio);
+/* mg->attr and the cgroup's default weight, into force. Returns a negative errno. */
+int weir_mq_apply(struct weir_mq_group *mg);
+
+/* files.c */
+extern struct cftype weir_mq_files[];
+
+/* sysfs.c */
+extern struct elv_fs_entry weir_mq_attrs[];
+
+#endif
