@@ -29,13 +29,15 @@ static bool is_lending(const struct weir_group *g)
 static uint64_t pool_share(const struct weir_group *g)
 {
 	uint64_t share = weir_entitle_share(g), lent = g->w->pool_lent;
+	const struct weir_policy *policy = g->w->policy;
 
-	if (!lent || is_lending(g))
-		return share;
-	/* It may have been lent when fewer were active, and be more than there is now. */
-	if (lent + share >= POOL_WHOLE)
-		return POOL_WHOLE;
-	return weir_div64(share << 32, POOL_WHOLE - lent);
+	if (lent && !is_lending(g)) {
+		/* It may have been lent when fewer were active, and be more than there is now. */
+		if (lent + share >= POOL_WHOLE)
+			return POOL_WHOLE;
+		share = weir_div64(share << 32, POOL_WHOLE - lent);
+	}
+	return policy->promised ? weir_max64(share, policy->promised(g->w, g)) : share;
 }
 
 static uint32_t limit(const struct weir_group *g, enum weir_dir dir)

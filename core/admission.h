@@ -10,7 +10,8 @@
  * (weir_entitle_share()), but at least MIN; writes at most 3/4 of that, so that reads never wait
  * behind write-back for a place. A group with HELD requests that wait for a ceiling gets no more in
  * that direction: what cannot go need not queue. Unless it uses the other direction, its share of the
- * pool is lent to all others until it is woken. A lone group has the whole pool.
+ * pool is lent to all others until it is woken. A lone group has the whole pool. Who is promised more
+ * than its weight gives (a floor) has as much of the pool as of the device.
  *
  * Hysteresis as in the single-queue block layer: congested from n - n/8 + 1 on, no longer below
  * n - n/8 - n/16 - 1; against the reads' limit the group's writes count too. Who was refused at its

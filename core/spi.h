@@ -66,6 +66,11 @@ struct weir_policy {
 	 * for the accounting of waits. No side effects, O(log n). NULL if not known.
 	 */
 	struct weir_group *(*next_group)(struct weir *w);
+	/*
+	 * The part of the device, of 2^32, that g is promised whatever its weight: it may have as
+	 * much of the request pool. Default: none. O(depth)
+	 */
+	uint64_t (*promised)(struct weir *w, const struct weir_group *g);
 	void (*complete)(struct weir *w, struct weir_rq *rq);
 	/* It left the device without completing: it will be inserted at the head right after. */
 	void (*undispatch)(struct weir *w, struct weir_rq *rq);

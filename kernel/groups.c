@@ -124,7 +124,7 @@ int weir_mq_apply(struct weir_mq_group *mg)
 		ret = weir_group_set(mg->g, &attr, weir_mq_now());
 	spin_unlock_irqrestore(&mg->mq->lock, flags);
 	if (!ret)
-		weir_mq_kick(mg->mq);
+		weir_mq_kick_soon(mg->mq);
 	return ret;
 }
 

@@ -40,6 +40,11 @@ void weir_mq_kick(struct weir_mq *mq)
 	blk_mq_run_hw_queues(mq->q, true);
 }
 
+void weir_mq_kick_soon(struct weir_mq *mq)
+{
+	hrtimer_start(&mq->timer, 0, HRTIMER_MODE_REL);
+}
+
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
 	weir_mq_kick(container_of(timer, struct weir_mq, timer));

@@ -89,8 +89,10 @@ extern struct elevator_type weir_mq_elevator;
 /* Describes a bio, or a request before it is inserted, to the core. */
 void weir_mq_describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_sectors,
 		      struct weir_group *g);
-/* Something may go now that could not before. Any context. */
+/* Something may go now that could not before. Any context, but not under queue_lock. */
 void weir_mq_kick(struct weir_mq *mq);
+/* The same under any lock: by the timer. */
+void weir_mq_kick_soon(struct weir_mq *mq);
 
 /* admit.c */
 /* Waits for a place in the pool. True: the bio was ended instead (it must not wait). */

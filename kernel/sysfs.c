@@ -64,15 +64,18 @@ static ssize_t tunables_store(struct elevator_queue *eq, const char *page, size_
 {
 	struct weir_mq *mq = eq->elevator_data;
 	unsigned long flags;
-	char name[32];
-	u64 value;
+	char line[64], *value = line;
+	u64 number;
 	int n, ret;
 
-	if (sscanf(page, " %31[a-z_] = %llu", name, &value) != 2)
+	if (strscpy(line, page, sizeof(line)) < 0)
+		return -EINVAL;
+	strsep(&value, "=");
+	if (!value || kstrtou64(strim(value), 10, &number))
 		return -EINVAL;
 	spin_lock_irqsave(&mq->lock, flags);
-	n = weir_tunable_find(weir_current_policy(mq->w), name);
-	ret = n < 0 ? n : weir_tunable_set(mq->w, n, value, weir_mq_now());
+	n = weir_tunable_find(weir_current_policy(mq->w), strim(line));
+	ret = n < 0 ? n : weir_tunable_set(mq->w, n, number, weir_mq_now());
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (ret)
 		return ret;

@@ -305,6 +305,25 @@ static void strangers_do_not_ride_along(void **state)
 	assert_in_range(serve(h, 100000, g), 990, 1050);
 }
 
+/* A floor is worth as much of the request pool as of the device: 40,000 of 94,000 IOPS. */
+static void places_for_floors(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group *root = weir_root(h->w), *s = group(h, root, 1, READS(40000));
+	struct weir_group *a = group(h, s, 100, NONE), *b = group(h, s, 300, NONE);
+
+	load(h, a, 64);
+	load(h, b, 64);
+	load(h, group(h, root, 10000, NONE), 64);
+	serve(h, 100000, a);
+	h->cfg.pool = 100;
+	assert_int_equal(weir_reconfigure(h->w, &h->cfg, h->now), 0);
+	assert_in_range(weir_admit_limit(a, WEIR_READ), 10, 12);
+	assert_in_range(weir_admit_limit(b, WEIR_READ), 30, 34);
+	h->cfg.pool = 0;
+	assert_int_equal(weir_reconfigure(h->w, &h->cfg, h->now), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +335,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(behind_a_head_insertion, setup_host, teardown_host),
 		cmocka_unit_test_setup_teardown(strangers_do_not_ride_along, setup_host,
 						teardown_host),
+		cmocka_unit_test_setup_teardown(places_for_floors, setup_host, teardown_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,28 @@ bool wp_floor_fits(const struct wp *p)
 	return p->floor_over_ns <= spare_ns(p);
 }
 
+uint64_t wp_floor_promised(const struct wp *p, const struct weir_group *g)
+{
+	const struct weir_group *n = g;
+	uint64_t capacity, part, inside;
+
+	if (!p->nr_floors)
+		return 0;
+	while (n && !wp_group(n)->floor.need_ns)
+		n = n->parent;
+	if (!n)
+		return 0;
+	capacity = weir_max64(capacity_ns(p), 1);
+	part = weir_mul_div(weir_min64(wp_group(n)->floor.need_ns, capacity), UINT64_C(1) << 32,
+			    capacity);
+	if (n == g)
+		return part;
+	/* Of a floor around it: its share in there. */
+	inside = weir_mul_div(weir_entitle_share(g), UINT64_C(1) << 32,
+			      weir_max64(weir_entitle_node_share(n), 1));
+	return weir_mul_div(part, weir_min64(inside, UINT64_C(1) << 32), UINT64_C(1) << 32);
+}
+
 /* A step of a due time, longer if f does not get what it asks for. */
 static uint64_t scaled(const struct wp *p, const struct wp_floor *f, uint64_t step)
 {

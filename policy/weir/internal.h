@@ -300,6 +300,8 @@ uint64_t wp_floor_when(const struct wp *p);
 void wp_floor_charge(struct wp *p, struct weir_group *g, const struct weir_rq *rq, uint64_t now);
 /* rq came back from the device: it will be charged again. */
 void wp_floor_refund(struct wp *p, struct weir_group *g, const struct weir_rq *rq);
+/* The part of the device, of 2^32, that g's floor asks for, or that around it. O(depth) */
+uint64_t wp_floor_promised(const struct wp *p, const struct weir_group *g);
 /* Do the floors of those who ask fit the device? O(1) */
 bool wp_floor_fits(const struct wp *p);
 /* rq was chosen by its floor (out_of_turn), or by share. */

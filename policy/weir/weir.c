@@ -238,6 +238,11 @@ static struct weir_group *next_group(struct weir *w)
 	return wp_of(w)->nr_queued ? wp_of(w)->root->next->g : NULL;
 }
 
+static uint64_t promised(struct weir *w, const struct weir_group *g)
+{
+	return wp_floor_promised(wp_of(w), g);
+}
+
 static void complete(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
@@ -295,6 +300,7 @@ const struct weir_policy weir_policy_weir = {
 	.insert = insert,
 	.dispatch = dispatch,
 	.next_group = next_group,
+	.promised = promised,
 	.complete = complete,
 	.undispatch = undispatch,
 	.remove = remove_rq,

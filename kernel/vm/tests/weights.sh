@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Shares follow weights, with many tags and with the few that are the default.
+. /tmp/lib.sh
+
+disk irqmode=2 completion_nsec=2000000 hw_queue_depth=16
+groups g1000 g800 g600 g400
+for w in 1000 800 600 400; do
+	echo $w >$C/g$w/io.weir.weight
+done
+
+# try NAME TOLERANCE (1/1000 of the share) FIO-ARGS...
+try() {
+	name=$1
+	bound=$2
+	shift 2
+	for w in 1000 800 600 400; do
+		load g$w --time_based --runtime=6 --ramp_time=1 "$@"
+	done
+	wait
+	for w in 1000 800 600 400; do
+		s=$(share g$w g1000 g800 g600 g400 | head -1)
+		want=$((w * 1000 / 2800))
+		all=$(for o in 1000 800 600 400; do iops g$o; done | awk '{s += $1} END {print int(s)}')
+		mine=$(iops g$w | cut -d. -f1)
+		got=$((mine * 1000 / all))
+		echo "# $name: weight $w: $mine IOPS, $got of 1000, by weight $want"
+		ok "$name, weight $w" within $got $((want - want * bound / 1000)) $((want + want * bound / 1000))
+	done
+}
+
+try "randread, nr_requests $(cat $Q/nr_requests)" 150 --rw=randread
+echo 1024 >$Q/nr_requests
+try "randread, nr_requests 1024" 100 --rw=randread
+finish
