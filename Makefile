@@ -6,7 +6,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEMO = sim examples/mysql-cluster.fio --device pcie-flash --policy noop,tpps,weir
 
-.PHONY: all help demo check bench fuzz install tidy format clean
+.PHONY: all help demo check bench fuzz install tidy format clean kernel vm vm-check
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -23,6 +23,9 @@ help:
 	@echo "make bench    speed of the core and of the lab, as ratios"
 	@echo "make fuzz     fuzz the parsers, FUZZ_SECONDS=60 each"
 	@echo "make install  into PREFIX=$(PREFIX), below DESTDIR if that is set"
+	@echo "make kernel   the elevator module for Debian's 6.12, as build/kernel/weir-VERSION.ko"
+	@echo "make vm-check load it in an emulated machine, and try it"
+	@echo "make vm SCRIPT=FILE  the same with a script of yours"
 	@echo "make tidy     clang-tidy and cppcheck only"
 	@echo "make format   clang-format over all sources"
 	@echo "make clean    remove the build directories"
@@ -44,6 +47,16 @@ bench: all
 fuzz:
 	@scripts/deps check
 	@scripts/fuzz $(or $(FUZZ_SECONDS),60)
+
+kernel:
+	@scripts/deps kernel
+	@scripts/kernel-build $(KERNEL)
+
+vm-check: kernel
+	@kernel/vm/check
+
+vm: kernel
+	@kernel/vm/boot $(SCRIPT)
 
 install: all
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)

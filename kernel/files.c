@@ -67,7 +67,8 @@ static int set_default_weight(struct blkcg *blkcg, u32 weight)
 
 	spin_lock_irq(&blkcg->lock);
 	container_of(cpd, struct weir_mq_cgroup, cpd)->weight = weight;
-	hlist_for_each_entry(blkg, &blkcg->blkg_list, blkcg_node) {
+	hlist_for_each_entry(blkg, &blkcg->blkg_list, blkcg_node)
+	{
 		struct blkg_policy_data *pd = blkg_to_pd(blkg, &weir_mq_blkcg_policy);
 
 		if (pd)
@@ -281,8 +282,8 @@ static u64 print_stat(struct seq_file *sf, struct blkg_policy_data *pd, int unus
 		goto out;
 	weir_group_read_stats(mg->g, weir_mq_now(), s);
 	print_disk(sf, mg);
-	seq_printf(sf, " rbytes=%llu wbytes=%llu rios=%llu wios=%llu merges=%llu",
-		   s->dir[0].bytes, s->dir[1].bytes, s->dir[0].completed, s->dir[1].completed,
+	seq_printf(sf, " rbytes=%llu wbytes=%llu rios=%llu wios=%llu merges=%llu", s->dir[0].bytes,
+		   s->dir[1].bytes, s->dir[0].completed, s->dir[1].completed,
 		   s->dir[0].merged + s->dir[1].merged);
 	print_hist(sf, mg, WEIR_READ, WEIR_HIST_QUEUE_WAIT, "rwait", h);
 	print_hist(sf, mg, WEIR_READ, WEIR_HIST_SERVICE, "rservice", h);
@@ -293,11 +294,11 @@ static u64 print_stat(struct seq_file *sf, struct blkg_policy_data *pd, int unus
 		   div_u64(s->entitled_ns, 1000), div_u64(s->in_use_ns, 1000),
 		   div_u64(s->backlogged_ns, 1000));
 	for (n = 0; n < WEIR_NR_WAITS; n++)
-		seq_printf(sf, " %s_us=%llu", weir_wait_cause_name(n), div_u64(s->wait_ns[n], 1000));
+		seq_printf(sf, " %s_us=%llu", weir_wait_cause_name(n),
+			   div_u64(s->wait_ns[n], 1000));
 	seq_printf(sf, " floor_deficit_device=%llu floor_deficit_demand=%llu latency_missed=%llu",
 		   s->floor_deficit_device_bytes + s->floor_deficit_device_ios,
-		   s->floor_deficit_demand_bytes + s->floor_deficit_demand_ios,
-		   s->latency_missed);
+		   s->floor_deficit_demand_bytes + s->floor_deficit_demand_ios, s->latency_missed);
 	seq_putc(sf, '\n');
 out:
 	spin_unlock(&mq->lock);
@@ -311,36 +312,34 @@ static int stat_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-struct cftype weir_mq_files[] = {
-	{
-		.name = "weir.weight",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.seq_show = weight_show,
-		.write = weight_write,
-	},
-	{
-		.name = "weir.max",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.private = OF_MAX,
-		.seq_show = rates_show,
-		.write = rates_write,
-	},
-	{
-		.name = "weir.low",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.private = OF_LOW,
-		.seq_show = rates_show,
-		.write = rates_write,
-	},
-	{
-		.name = "weir.latency",
-		.flags = CFTYPE_NOT_ON_ROOT,
-		.seq_show = latency_show,
-		.write = latency_write,
-	},
-	{
-		.name = "weir.stat",
-		.seq_show = stat_show,
-	},
-	{}
-};
+struct cftype weir_mq_files[] = {{
+					 .name = "weir.weight",
+					 .flags = CFTYPE_NOT_ON_ROOT,
+					 .seq_show = weight_show,
+					 .write = weight_write,
+				 },
+				 {
+					 .name = "weir.max",
+					 .flags = CFTYPE_NOT_ON_ROOT,
+					 .private = OF_MAX,
+					 .seq_show = rates_show,
+					 .write = rates_write,
+				 },
+				 {
+					 .name = "weir.low",
+					 .flags = CFTYPE_NOT_ON_ROOT,
+					 .private = OF_LOW,
+					 .seq_show = rates_show,
+					 .write = rates_write,
+				 },
+				 {
+					 .name = "weir.latency",
+					 .flags = CFTYPE_NOT_ON_ROOT,
+					 .seq_show = latency_show,
+					 .write = latency_write,
+				 },
+				 {
+					 .name = "weir.stat",
+					 .seq_show = stat_show,
+				 },
+				 {}};

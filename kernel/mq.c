@@ -382,7 +382,10 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 {
 	struct elevator_queue *eq = elevator_alloc(q, type);
 	struct weir_host host = {
-		.alloc = core_alloc, .free = core_free, .wake = weir_mq_wake, .note = core_note,
+		.alloc = core_alloc,
+		.free = core_free,
+		.wake = weir_mq_wake,
+		.note = core_note,
 	};
 	struct weir_mq *mq;
 	int ret = -ENOMEM;
@@ -430,23 +433,24 @@ static void exit_sched(struct elevator_queue *eq)
 }
 
 struct elevator_type weir_mq_elevator = {
-	.ops = {
-		.init_sched = init_sched,
-		.exit_sched = exit_sched,
-		.init_hctx = init_hctx,
-		.exit_hctx = exit_hctx,
-		.depth_updated = depth_updated,
-		.allow_merge = allow_merge,
-		.bio_merge = bio_merge,
-		.request_merge = request_merge,
-		.request_merged = request_merged,
-		.requests_merged = requests_merged,
-		.prepare_request = prepare_request,
-		.finish_request = finish_request,
-		.insert_requests = insert_requests,
-		.dispatch_request = dispatch_request,
-		.has_work = has_work,
-	},
+	.ops =
+		{
+			.init_sched = init_sched,
+			.exit_sched = exit_sched,
+			.init_hctx = init_hctx,
+			.exit_hctx = exit_hctx,
+			.depth_updated = depth_updated,
+			.allow_merge = allow_merge,
+			.bio_merge = bio_merge,
+			.request_merge = request_merge,
+			.request_merged = request_merged,
+			.requests_merged = requests_merged,
+			.prepare_request = prepare_request,
+			.finish_request = finish_request,
+			.insert_requests = insert_requests,
+			.dispatch_request = dispatch_request,
+			.has_work = has_work,
+		},
 	.elevator_attrs = weir_mq_attrs,
 	.elevator_name = "weir",
 	.elevator_owner = THIS_MODULE,

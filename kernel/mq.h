@@ -34,7 +34,7 @@ struct weir_mq {
 	struct weir *w;
 	struct request_queue *q;
 	struct hrtimer timer; /* runs the queue when something may go by time alone */
-	bool starved;	      /* the last dispatch found nothing that may go, though something waits */
+	bool starved; /* the last dispatch found nothing that may go, though something waits */
 	const struct weir_rq *merging; /* the bio that a merge is about */
 	struct weir_config cfg;
 };

@@ -55,8 +55,8 @@ static ssize_t tunables_show(struct elevator_queue *eq, char *page)
 
 	for (n = 0; t[n].name; n++)
 		at += sysfs_emit_at(page, at, "%s=%llu %s %llu-%llu\n", t[n].name,
-				    weir_tunable_get(mq->w, n), weir_unit_name(t[n].unit),
-				    t[n].min, t[n].max);
+				    weir_tunable_get(mq->w, n), weir_unit_name(t[n].unit), t[n].min,
+				    t[n].max);
 	return at;
 }
 

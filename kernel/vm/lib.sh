@@ -39,31 +39,53 @@ groups() {
 	done
 }
 
-# load GROUP FIO-ARGS...: in the background; its figures go to /tmp/GROUP
+# load GROUP FIO-ARGS...: in the background, until rest
 load() {
 	group=$1
 	shift
 	(
 		echo 0 >$C/$group/cgroup.procs
 		exec fio --name=$group --filename=/dev/$D --ioengine=libaio --direct=1 --bs=4k \
-			--iodepth=128 --norandommap --randrepeat=0 --output-format=terse \
-			--terse-version=3 --output=/tmp/$group "$@" >/dev/null 2>&1
+			--iodepth=128 --norandommap --randrepeat=0 --time_based --runtime=1h \
+			--output=/dev/null "$@" >/dev/null 2>&1
 	) &
 }
 
-# iops GROUP: reads and writes
-iops() {
-	awk -F';' '{print $8 + $49}' /tmp/$1
+rest() {
+	pkill fio
+	wait
+}
+
+# count GROUP FIELD...: sum of these fields of its statistics
+count() {
+	group=$1
+	shift
+	tr ' ' '\n' <$C/$group/io.weir.stat | awk -F= -v names=" $* " \
+		'index(names, " " $1 " ") {sum += $2} END {printf "%d\n", sum}'
+}
+
+# measure GROUP...: what each completes in 5 s, all in the same; I/Os to /tmp/GROUP.ios, bytes too
+measure() {
+	sleep 3
+	for g; do
+		count $g rios wios >/tmp/$g.ios0
+		count $g rbytes wbytes >/tmp/$g.bytes0
+	done
+	sleep 5
+	for g; do
+		echo $(($(count $g rios wios) - $(cat /tmp/$g.ios0))) >/tmp/$g.ios
+		echo $(($(count $g rbytes wbytes) - $(cat /tmp/$g.bytes0))) >/tmp/$g.bytes
+	done
+}
+
+# ios GROUP..., of all of them, in the 5 s
+ios() {
+	for g; do
+		cat /tmp/$g.ios
+	done | awk '{sum += $1} END {print sum}'
 }
 
 # within VALUE LOW HIGH
 within() {
 	[ "$1" -ge "$2" ] && [ "$1" -le "$3" ] || { echo "# $1 is not in $2..$3"; return 1; }
-}
-
-# share GROUP OTHERS...: of all of them, in 1/1000
-share() {
-	for g; do
-		iops $g
-	done | awk 'NR == 1 {mine = $1} {all += $1} END {printf "%d\n", all ? 1000 * mine / all : 0}'
 }

@@ -3,7 +3,8 @@
 . /tmp/lib.sh
 
 disk irqmode=2 completion_nsec=2000000 hw_queue_depth=16
-groups g1000 g800 g600 g400
+all="g1000 g800 g600 g400"
+groups $all
 for w in 1000 800 600 400; do
 	echo $w >$C/g$w/io.weir.weight
 done
@@ -14,16 +15,14 @@ try() {
 	bound=$2
 	shift 2
 	for w in 1000 800 600 400; do
-		load g$w --time_based --runtime=6 --ramp_time=1 "$@"
+		load g$w "$@"
 	done
-	wait
+	measure $all
+	rest
 	for w in 1000 800 600 400; do
-		s=$(share g$w g1000 g800 g600 g400 | head -1)
 		want=$((w * 1000 / 2800))
-		all=$(for o in 1000 800 600 400; do iops g$o; done | awk '{s += $1} END {print int(s)}')
-		mine=$(iops g$w | cut -d. -f1)
-		got=$((mine * 1000 / all))
-		echo "# $name: weight $w: $mine IOPS, $got of 1000, by weight $want"
+		got=$(($(ios g$w) * 1000 / $(ios $all)))
+		echo "# $name: weight $w: $(($(ios g$w) / 5)) IOPS, $got of 1000, by weight $want"
 		ok "$name, weight $w" within $got $((want - want * bound / 1000)) $((want + want * bound / 1000))
 	done
 }
