@@ -16,6 +16,9 @@
 #include "mq.h"
 #include "blk-wbt.h"
 
+/* Longest time between looks, if something waits. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
+
 static void *core_alloc(void *priv, size_t bytes)
 {
 	struct weir_mq *mq = priv;
@@ -47,7 +50,11 @@ void weir_mq_kick_soon(struct weir_mq *mq)
 
 static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 {
-	weir_mq_kick(container_of(timer, struct weir_mq, timer));
+	struct weir_mq *mq = container_of(timer, struct weir_mq, timer);
+
+	/* Another processor's clock may be a little behind: it is asked again all the same. */
+	WRITE_ONCE(mq->ask, true);
+	weir_mq_kick(mq);
 	return HRTIMER_NORESTART;
 }
 
@@ -253,6 +260,7 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct weir_rq *r;
 
 	spin_lock_irqsave(&mq->lock, flags);
+	WRITE_ONCE(mq->ask, false);
 	r = weir_dispatch(mq->w, weir_mq_now(), &next);
 	if (r) {
 		rq = container_of(r, struct weir_mq_rq, rq)->req;
@@ -260,8 +268,9 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq->rq_flags |= RQF_STARTED;
 	} else if (weir_nr_waiting(mq->w)) {
 		mq->starved = true;
-		if (next.at_ns != WEIR_NEVER)
-			hrtimer_start(&mq->timer, ns_to_ktime(next.at_ns), HRTIMER_MODE_ABS);
+		/* Whatever else should have run the queue: nothing waits for longer than this. */
+		next.at_ns = min(next.at_ns, weir_mq_now() + LOOK_NS);
+		hrtimer_start(&mq->timer, ns_to_ktime(next.at_ns), HRTIMER_MODE_ABS);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 	return rq;
@@ -269,7 +278,9 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 
 static bool has_work(struct blk_mq_hw_ctx *hctx)
 {
-	return weir_may_dispatch(weir_mq_of(hctx->queue)->w, weir_mq_now());
+	struct weir_mq *mq = weir_mq_of(hctx->queue);
+
+	return READ_ONCE(mq->ask) || weir_may_dispatch(mq->w, weir_mq_now());
 }
 
 static void prepare_request(struct request *rq)

@@ -35,6 +35,7 @@ struct weir_mq {
 	struct request_queue *q;
 	struct hrtimer timer; /* runs the queue when something may go by time alone */
 	bool starved; /* the last dispatch found nothing that may go, though something waits */
+	bool ask;     /* the timer fired: dispatch, whatever may_dispatch() says */
 	const struct weir_rq *merging; /* the bio that a merge is about */
 	struct weir_config cfg;
 };

@@ -39,50 +39,48 @@ groups() {
 	done
 }
 
-# load GROUP FIO-ARGS...: in the background, until rest
+# load GROUP FIO-ARGS...: in the background, for as long as measure takes and a little more
 load() {
 	group=$1
 	shift
 	(
 		echo 0 >$C/$group/cgroup.procs
 		exec fio --name=$group --filename=/dev/$D --ioengine=libaio --direct=1 --bs=4k \
-			--iodepth=128 --norandommap --randrepeat=0 --time_based --runtime=1h \
+			--iodepth=128 --norandommap --randrepeat=0 --time_based --runtime=13 \
 			--output=/dev/null "$@" >/dev/null 2>&1
 	) &
 }
 
-rest() {
-	pkill fio
-	wait
+# A group's counters: time in seconds, I/Os, bytes.
+counters() {
+	read -r now rest_of_it </proc/uptime
+	tr ' ' '\n' <$C/$1/io.weir.stat | awk -F= -v now="$now" '
+		/^.?(rios|wios)=/ {ios += $2}
+		/^.?(rbytes|wbytes)=/ {bytes += $2}
+		END {print now, ios + 0, bytes + 0}'
 }
 
-# count GROUP FIELD...: sum of these fields of its statistics
-count() {
-	group=$1
-	shift
-	tr ' ' '\n' <$C/$group/io.weir.stat | awk -F= -v names=" $* " \
-		'index(names, " " $1 " ") {sum += $2} END {printf "%d\n", sum}'
-}
-
-# measure GROUP...: what each completes in 5 s, all in the same; I/Os to /tmp/GROUP.ios, bytes too
+# measure GROUP...: what each gets, over 5 s and the time that it takes to look
 measure() {
 	sleep 3
 	for g; do
-		count $g rios wios >/tmp/$g.ios0
-		count $g rbytes wbytes >/tmp/$g.bytes0
+		counters $g >/tmp/$g.from
 	done
 	sleep 5
 	for g; do
-		echo $(($(count $g rios wios) - $(cat /tmp/$g.ios0))) >/tmp/$g.ios
-		echo $(($(count $g rbytes wbytes) - $(cat /tmp/$g.bytes0))) >/tmp/$g.bytes
+		counters $g >/tmp/$g.to
 	done
 }
 
-# ios GROUP..., of all of them, in the 5 s
-ios() {
+# Of all these groups, a second: I/Os in tenths; bytes.
+ios10() {
 	for g; do
-		cat /tmp/$g.ios
-	done | awk '{sum += $1} END {print sum}'
+		cat /tmp/$g.from /tmp/$g.to | awk '{t[NR] = $1; n[NR] = $2} END {print 10 * (n[2] - n[1]) / (t[2] - t[1])}'
+	done | awk '{sum += $1} END {printf "%d\n", sum + 0.5}'
+}
+
+bytes() {
+	cat /tmp/$1.from /tmp/$1.to | awk '{t[NR] = $1; n[NR] = $3} END {printf "%d\n", (n[2] - n[1]) / (t[2] - t[1])}'
 }
 
 # within VALUE LOW HIGH
