@@ -42,18 +42,36 @@ static void release(struct util_host *h, struct weir_group *g, enum weir_dir dir
 	weir_release(h->w, g, dir, h->now);
 }
 
+static struct weir_group *group(struct util_host *h, uint32_t weight, uint64_t riops)
+{
+	struct weir_group_attr attr;
+
+	weir_group_attr_init(&attr);
+	attr.weight = weight;
+	attr.max.iops[WEIR_READ] = riops;
+	return weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
+}
+
+/* Three reads, of which two are held; and the fourth is refused. */
+static void hold(struct util_host *h, struct weir_group *g)
+{
+	uint32_t n;
+
+	for (n = 0; n < 3; n++) {
+		assert_true(admit(h, g, WEIR_READ));
+		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
+	}
+	assert_false(admit(h, g, WEIR_READ));
+}
+
 /* What cannot go need not queue: two held by a ceiling are enough, per direction. */
 static void held_groups(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group_attr attr;
+	struct weir_group *g = group(h, WEIR_WEIGHT_DEFAULT, 10);
 	uint64_t start = h->now;
-	struct weir_group *g;
 	uint32_t n;
 
-	weir_group_attr_init(&attr);
-	attr.max.iops[WEIR_READ] = 10;
-	g = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
 	for (n = 0; n < 3; n++) { /* one passes */
 		assert_true(admit(h, g, WEIR_READ));
 		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
@@ -84,18 +102,11 @@ static void held_groups(void **state)
 static void held_groups_lend(void **state)
 {
 	struct util_host *h = *state;
-	struct weir_group_attr attr;
-	struct weir_group *held, *a, *b;
+	struct weir_group *a = group(h, 100, WEIR_UNLIMITED), *b = group(h, 200, WEIR_UNLIMITED);
+	struct weir_group *held = group(h, 500, 10);
 	uint64_t start = h->now;
 	uint32_t n;
 
-	weir_group_attr_init(&attr);
-	a = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
-	attr.weight = 200;
-	b = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
-	attr.weight = 500;
-	attr.max.iops[WEIR_READ] = 10;
-	held = weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
 	h->cfg.pool = 80;
 	assert_int_equal(weir_reconfigure(h->w, &h->cfg, h->now), 0);
 	for (n = 0; n < 3; n++) {
@@ -128,28 +139,6 @@ static void held_groups_lend(void **state)
 	util_expect(h, 2);
 	for (n = 0; n < 3; n++)
 		release(h, held, WEIR_READ);
-}
-
-static struct weir_group *group(struct util_host *h, uint32_t weight, uint64_t riops)
-{
-	struct weir_group_attr attr;
-
-	weir_group_attr_init(&attr);
-	attr.weight = weight;
-	attr.max.iops[WEIR_READ] = riops;
-	return weir_group_create(h->w, weir_root(h->w), &attr, h->now, NULL);
-}
-
-/* Three reads, of which two are held; and the fourth is refused. */
-static void hold(struct util_host *h, struct weir_group *g)
-{
-	uint32_t n;
-
-	for (n = 0; n < 3; n++) {
-		assert_true(admit(h, g, WEIR_READ));
-		util_insert_as(h, g, NULL, WEIR_OP_READ, n * 100, 8);
-	}
-	assert_false(admit(h, g, WEIR_READ));
 }
 
 /* What was lent when it was alone is not what is lent when others have come. */

@@ -3,7 +3,7 @@
  * policy/weir/floor.c on a modelled device: floors that fit are met, those that do not are scaled
  * down in device time and reported, nobody is starved for them, and the device stays busy.
  */
-#include "tests/serial_device.h"
+#include "tests/floor_groups.h"
 
 #include "core/core.h"
 #include "core/spi.h"
@@ -25,42 +25,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void set_floor(struct sd *d, struct weir_group *g, struct weir_rates low)
-{
-	struct weir_group_attr attr;
-
-	weir_group_get(g, &attr);
-	attr.low = low;
-	assert_int_equal(weir_group_set(g, &attr, d->now), 0);
-}
-
-static struct weir_group *floor_group(struct sd *d, struct weir_group *parent, uint32_t weight,
-				      uint64_t riops)
-{
-	struct weir_group *g = sd_group(d, parent, weight);
-
-	set_floor(d, g, (struct weir_rates){.iops = {riops, 0}});
-	return g;
-}
-
 static struct weir_group_stats stats(struct sd *d, struct weir_group *g)
 {
 	struct weir_group_stats s;
 
 	weir_group_read_stats(g, d->now, &s);
 	return s;
-}
-
-/* Counts begin afresh, in the streams and in the core. */
-static void clear(struct sd *d)
-{
-	weir_stats_reset(d->w, d->now);
-	sd_clear(d);
-}
-
-static uint64_t per_s(const struct sd *d, uint64_t n)
-{
-	return n * SD_S / (d->now - d->since_ns);
 }
 
 /* ---- floors that fit: 50,000 IOPS are there ---- */

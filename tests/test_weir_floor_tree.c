@@ -3,7 +3,7 @@
  * policy/weir: who pays for a floor in a tree of groups, and what goes before an owed request: for
  * streams on a modelled device, and call by call.
  */
-#include "tests/serial_device.h"
+#include "tests/floor_groups.h"
 
 #include "core/core.h"
 #include "core/spi.h"
@@ -23,36 +23,6 @@ static int teardown(void **state)
 {
 	sd_stop(*state);
 	return 0;
-}
-
-static void set_floor(struct sd *d, struct weir_group *g, struct weir_rates low)
-{
-	struct weir_group_attr attr;
-
-	weir_group_get(g, &attr);
-	attr.low = low;
-	assert_int_equal(weir_group_set(g, &attr, d->now), 0);
-}
-
-static struct weir_group *floor_group(struct sd *d, struct weir_group *parent, uint32_t weight,
-				      uint64_t riops)
-{
-	struct weir_group *g = sd_group(d, parent, weight);
-
-	set_floor(d, g, (struct weir_rates){.iops = {riops, 0}});
-	return g;
-}
-
-/* Counts begin afresh, in the streams and in the core. */
-static void clear(struct sd *d)
-{
-	weir_stats_reset(d->w, d->now);
-	sd_clear(d);
-}
-
-static uint64_t per_s(const struct sd *d, uint64_t n)
-{
-	return n * SD_S / (d->now - d->since_ns);
 }
 
 /* ---- streams on a device: 50,000 IOPS are there ---- */

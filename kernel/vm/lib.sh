@@ -55,8 +55,8 @@ load() {
 counters() {
 	read -r now rest_of_it </proc/uptime
 	tr ' ' '\n' <$C/$1/io.weir.stat | awk -F= -v now="$now" '
-		/^.?(rios|wios)=/ {ios += $2}
-		/^.?(rbytes|wbytes)=/ {bytes += $2}
+		/^[rw]ios=/ {ios += $2}
+		/^[rw]bytes=/ {bytes += $2}
 		END {print now, ios + 0, bytes + 0}'
 }
 
