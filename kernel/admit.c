@@ -34,8 +34,23 @@ bool weir_mq_admitted(struct weir_mq_group *mg, enum weir_dir dir)
 	return true;
 }
 
-static bool try_admit(struct weir_mq *mq, struct bio *bio, enum weir_dir dir,
-		      wait_queue_head_t **wait)
+static enum weir_dir dir_of(const struct bio *bio)
+{
+	return bio_op(bio) == REQ_OP_READ ? WEIR_READ : WEIR_WRITE;
+}
+
+bool weir_mq_try_admit(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio)
+{
+	enum weir_dir dir = dir_of(bio);
+
+	if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, weir_mq_now()))
+		return false;
+	mg->pending[dir]++;
+	return true;
+}
+
+/* *wait: where to wait for the next try, if this one fails. */
+static bool try_again(struct weir_mq *mq, const struct bio *bio, wait_queue_head_t **wait)
 {
 	struct weir_mq_group *mg;
 	unsigned long flags;
@@ -43,33 +58,30 @@ static bool try_admit(struct weir_mq *mq, struct bio *bio, enum weir_dir dir,
 
 	spin_lock_irqsave(&mq->lock, flags);
 	mg = weir_mq_bio_group(mq, bio);
-	yes = weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, weir_mq_now());
-	if (yes)
-		mg->pending[dir]++;
-	*wait = &mg->wait[dir];
+	yes = weir_mq_try_admit(mq, mg, bio);
+	*wait = &mg->wait[dir_of(bio)];
 	spin_unlock_irqrestore(&mq->lock, flags);
 	return yes;
 }
 
 bool weir_mq_admit(struct weir_mq *mq, struct bio *bio)
 {
-	enum weir_dir dir = bio_op(bio) == REQ_OP_READ ? WEIR_READ : WEIR_WRITE;
 	wait_queue_head_t *wait;
 	DEFINE_WAIT(entry);
 	bool yes;
 
-	if (!mq->cfg.pool || try_admit(mq, bio, dir, &wait))
-		return false;
 	if (bio->bi_opf & REQ_NOWAIT) {
 		bio_wouldblock_error(bio);
 		return true;
 	}
+	if (try_again(mq, bio, &wait))
+		return false;
 	/* The group, and so where to wait, may be another each time: cgroups come and go. */
 	do {
 		wait_queue_head_t *here = wait;
 
 		prepare_to_wait(here, &entry, TASK_UNINTERRUPTIBLE);
-		yes = try_admit(mq, bio, dir, &wait);
+		yes = try_again(mq, bio, &wait);
 		/* Who changes or leaves the elevator waits for all who are inside. */
 		yes |= percpu_ref_is_dying(&mq->q->q_usage_counter);
 		if (!yes)

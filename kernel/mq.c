@@ -77,8 +77,8 @@ static enum weir_op op_of(blk_opf_t opf)
 	}
 }
 
-void weir_mq_describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_sectors,
-		      struct weir_group *g)
+static void describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_sectors,
+		     struct weir_group *g)
 {
 	weir_rq_init(to, op_of(opf), sector, nr_sectors, g, NULL);
 	if (op_is_sync(opf))
@@ -97,7 +97,7 @@ static void describe_request(struct weir_rq *to, struct request *rq, struct weir
 {
 	u16 ioprio = req_get_ioprio(rq);
 
-	weir_mq_describe(to, rq->cmd_flags, blk_rq_pos(rq), blk_rq_sectors(rq), g);
+	describe(to, rq->cmd_flags, blk_rq_pos(rq), blk_rq_sectors(rq), g);
 	to->ioprio_class = IOPRIO_PRIO_CLASS(ioprio);
 	to->ioprio_level = IOPRIO_PRIO_LEVEL(ioprio);
 }
@@ -164,24 +164,27 @@ static void requests_merged(struct request_queue *q, struct request *into, struc
 	weir_merge_bio(mq->w, &weir_mq_rq(into)->rq, mq->merging, WEIR_MERGE_BACK, weir_mq_now());
 }
 
+/* The last that is asked about a bio before it takes a tag: if it doesn't merge, may it have one? */
 static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs)
 {
 	struct weir_mq *mq = weir_mq_of(q);
 	struct request *free = NULL;
+	struct weir_mq_group *mg;
 	struct weir_rq desc;
 	unsigned long flags;
-	bool merged;
+	bool merged, admitted;
 
 	spin_lock_irqsave(&mq->lock, flags);
-	weir_mq_describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio),
-			 weir_mq_bio_group(mq, bio)->g);
+	mg = weir_mq_bio_group(mq, bio);
+	describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio), mg->g);
 	mq->merging = &desc;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	mq->merging = NULL;
+	admitted = !merged && weir_mq_try_admit(mq, mg, bio);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (free)
 		blk_mq_free_request(free);
-	return merged || weir_mq_admit(mq, bio);
+	return merged || (!admitted && weir_mq_admit(mq, bio));
 }
 
 /* ---- insertion, dispatch, completion ---- */

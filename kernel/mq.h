@@ -87,16 +87,15 @@ static inline u64 weir_mq_now(void)
 
 /* mq.c */
 extern struct elevator_type weir_mq_elevator;
-/* Describes a bio, or a request before it is inserted, to the core. */
-void weir_mq_describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_sectors,
-		      struct weir_group *g);
 /* Something may go now that could not before. Any context, but not under queue_lock. */
 void weir_mq_kick(struct weir_mq *mq);
 /* The same under any lock: by the timer. */
 void weir_mq_kick_soon(struct weir_mq *mq);
 
 /* admit.c */
-/* Waits for a place in the pool. True: the bio was ended instead (it must not wait). */
+/* A place in the pool for that bio of that group, if there is one now. Under mq->lock. */
+bool weir_mq_try_admit(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio);
+/* Waits for one. True: the bio was ended instead (it must not wait). */
 bool weir_mq_admit(struct weir_mq *mq, struct bio *bio);
 /* A request of that group is inserted: does it come with a place? Under mq->lock. */
 bool weir_mq_admitted(struct weir_mq_group *mg, enum weir_dir dir);
