@@ -40,18 +40,23 @@ static uint64_t pool_share(const struct weir_group *g)
 	return policy->promised ? weir_max64(share, policy->promised(g->w, g)) : share;
 }
 
-static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
+/* Of a pool, with that share of it. */
+static uint32_t places(uint64_t share, uint32_t pool, enum weir_dir dir)
 {
-	uint32_t pool = g->w->cfg.pool, n;
+	uint32_t n;
 
-	if (!pool)
-		return UINT32_MAX;
-	/* To the nearest: 200 of 500 is 40 of 100 places, though the share is cut off after 32
-	 * bits. */
-	n = (uint32_t)((pool_share(g) * pool + (UINT64_C(1) << 31)) >> 32);
+	/* To the nearest: 200 of 500 is 40 of 100, though the share is cut off after 32 bits. */
+	n = (uint32_t)((share * pool + (UINT64_C(1) << 31)) >> 32);
 	if (dir == WEIR_WRITE)
 		n -= n / 4;
 	return n > WEIR_ADMIT_MIN ? n : WEIR_ADMIT_MIN;
+}
+
+static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
+{
+	uint32_t pool = g->w->cfg.pool;
+
+	return pool ? places(pool_share(g), pool, dir) : UINT32_MAX;
 }
 
 uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir)
@@ -84,11 +89,14 @@ static uint32_t admitted(const struct weir_group *g, enum weir_dir dir)
 /* Of both directions, since reads count with the writes. */
 static void update_congested(struct weir_group *g)
 {
+	uint64_t share = g->w->cfg.pool ? pool_share(g) : 0;
 	unsigned int dir;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
 		struct weir_admission *a = &g->admission[dir];
-		uint32_t n = limit(g, (enum weir_dir)dir), used = admitted(g, (enum weir_dir)dir);
+		uint32_t n = g->w->cfg.pool ? places(share, g->w->cfg.pool, (enum weir_dir)dir)
+					    : UINT32_MAX;
+		uint32_t used = admitted(g, (enum weir_dir)dir);
 
 		if (used >= on_mark(n))
 			a->congested = true;
@@ -184,11 +192,14 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 static bool may_wake(const struct weir_group *g, enum weir_dir dir)
 {
 	const struct weir *w = g->w;
+	uint32_t n;
 
 	if (!w->cfg.pool)
 		return true;
-	return g->flow[dir].nr_held < WEIR_ADMIT_HELD && w->pool_used < w->cfg.pool &&
-	       admitted(g, dir) < off_mark(limit(g, dir)) + (limit(g, dir) <= 2 * WEIR_ADMIT_MIN);
+	if (g->flow[dir].nr_held >= WEIR_ADMIT_HELD || w->pool_used >= w->cfg.pool)
+		return false;
+	n = limit(g, dir);
+	return admitted(g, dir) < off_mark(n) + (n <= 2 * WEIR_ADMIT_MIN);
 }
 
 /* Runs the host, which may do anything: the group may be gone afterwards. */

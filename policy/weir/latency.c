@@ -47,19 +47,21 @@ void wp_latency_init(struct wp *p)
 	p->squeeze_edge = EDGE_NONE;
 }
 
+static void period_begin(struct wp_latency *l, uint64_t now)
+{
+	l->since_ns = now;
+	l->samples = 0;
+	l->over = 0;
+	l->near = 0;
+}
+
 static void set_target(struct wp *p, struct wp_latency *l, bool has)
 {
 	if (has == l->has)
 		return;
 	l->has = has;
-	l->since_ns = weir_now(p->w);
-	l->samples = 0;
-	l->over = 0;
-	l->near = 0;
+	period_begin(l, weir_now(p->w));
 	l->mean_ns = 0;
-	l->trial_squeeze = 0;
-	l->vain_until_ns = 0;
-	l->vain_ns = 0;
 	if (has) {
 		p->last_near_ns = l->since_ns;
 		list_push_back(&p->targets, &l->link);
@@ -265,10 +267,7 @@ static void period_end(struct wp *p, struct weir_group *g, uint64_t now)
 		if (now - p->last_miss_ns > WP_LATENCY_CALM_NS)
 			recover(p, now);
 	}
-	l->since_ns = now;
-	l->samples = 0;
-	l->over = 0;
-	l->near = 0;
+	period_begin(l, now);
 	p->period++;
 	p->hog = NULL;
 	p->hog_work_ns = 0;
