@@ -142,6 +142,7 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 	if (a->waiting)
 		return;
 	a->waiting = true;
+	g->flow[dir].refused = true;
 	list_push_back(&g->w->admit_waiters, &a->wait);
 	/*
 	 * Who waits for a place counts as active, or its share would stay with those who have one.

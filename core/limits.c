@@ -21,7 +21,7 @@ static bool flow_has_offer(const struct weir_flow *f)
 
 static void clock_charge(struct weir_limit_clock *c, uint64_t amount, bool backlogged, uint64_t now)
 {
-	uint64_t work, cost_ns, slack_ns = 0, base;
+	uint64_t work, cost_ns, late_ns = 0, base;
 
 	if (c->rate == WEIR_UNLIMITED || !amount)
 		return;
@@ -30,9 +30,11 @@ static void clock_charge(struct weir_limit_clock *c, uint64_t amount, bool backl
 	work = amount * WEIR_NS_PER_S + c->rest;
 	cost_ns = weir_div64(work, c->rate);
 	c->rest = work - cost_ns * c->rate;
-	if (backlogged || cost_ns <= WEIR_LIMIT_CREDIT_INTERVAL_NS)
-		slack_ns = WEIR_LIMIT_SLACK_NS;
-	base = now > slack_ns ? now - slack_ns : 0;
+	if (backlogged)
+		late_ns = weir_max64(WEIR_LIMIT_LATE_NS, cost_ns / 2);
+	else if (cost_ns <= WEIR_LIMIT_CREDIT_INTERVAL_NS)
+		late_ns = WEIR_LIMIT_SLACK_NS;
+	base = now > late_ns ? now - late_ns : 0;
 	/* Times compare right while they are within 2^63 of each other: bound the wait by 73 years.
 	 */
 	c->next_ns = weir_min64(weir_max64(c->next_ns, base) + cost_ns, now + WEIR_LIMIT_FAR_NS);
@@ -44,7 +46,10 @@ static void clock_set_rate(struct weir_limit_clock *c, uint64_t rate, uint64_t n
 		return;
 	if (rate == WEIR_UNLIMITED)
 		c->next_ns = weir_min64(c->next_ns, now);
-	else if (c->rate != WEIR_UNLIMITED && c->next_ns > now)
+	else if (c->rate == WEIR_UNLIMITED)
+		/* Little is owed for the time without a ceiling. */
+		c->next_ns = now > WEIR_LIMIT_SLACK_NS ? now - WEIR_LIMIT_SLACK_NS : 0;
+	else if (c->next_ns > now)
 		c->next_ns = now + weir_min64(weir_mul_div(c->next_ns - now, c->rate, rate),
 					      WEIR_LIMIT_FAR_NS);
 	c->rest = 0;
@@ -163,6 +168,9 @@ void weir_limits_changed(struct weir_group *g, uint64_t now)
 void weir_limits_charge(struct weir_group *g, enum weir_dir dir, uint64_t bytes, uint32_t ios,
 			uint64_t now)
 {
+	bool refused = g->flow[dir].refused;
+
+	g->flow[dir].refused = false;
 	if (!g->w->nr_limited)
 		return;
 	for (; g; g = g->parent) {
@@ -170,8 +178,8 @@ void weir_limits_charge(struct weir_group *g, enum weir_dir dir, uint64_t bytes,
 
 		if (!f->limited)
 			continue;
-		clock_charge(&f->bytes, bytes, f->nr_pending > 0, now);
-		clock_charge(&f->ios, ios, f->nr_pending > 0, now);
+		clock_charge(&f->bytes, bytes, refused || f->nr_pending, now);
+		clock_charge(&f->ios, ios, refused || f->nr_pending, now);
 		flow_update(g, dir, now);
 	}
 }
@@ -228,6 +236,7 @@ void weir_limits_hold(struct weir_rq *rq, uint64_t now)
 	struct weir_group *g = rq->group, *n;
 	struct weir_flow *f = &g->flow[dir];
 
+	f->refused = false;
 	list_push_back(&f->held, &rq->link);
 	for (n = g; n; n = n->parent)
 		n->flow[dir].nr_pending++;
@@ -360,6 +369,7 @@ void weir_limits_reset(struct weir *w)
 			f->vtime = 0;
 			f->tag = 0;
 			f->own_tag = 0;
+			f->refused = false;
 		}
 	}
 }

@@ -15,9 +15,12 @@
  * release walks from the root to the smallest tags and charges every level of the path at once, so
  * nothing is charged that does not go.
  *
- * Credit: a flow that had something to offer may catch up on SLACK_NS of the host's lateness. One
- * that had nothing gets it only where one request costs it less than CREDIT_INTERVAL_NS: at 3,000
- * IOPS 4 ms are 12 requests, 0.4 % of a second, while at 1 IOPS no request comes early.
+ * Credit: a flow that had something to offer may catch up on LATE_NS of the host's lateness, or on
+ * half of what the request costs it, if that is more: 0.8 % of a second, or 0.5 % of the time that
+ * 100 requests take. It had something to offer if a request was held in its subtree, or if the
+ * group was refused a place in the pool and comes only now. One that had nothing gets SLACK_NS, and
+ * only where a request costs it less than CREDIT_INTERVAL_NS: at 3,000 IOPS 4 ms are 12 requests,
+ * 0.4 % of a second, while at 1 IOPS no request comes early.
  *
  * Worked example: parent 20 MB/s, two children of 15 MB/s each and equal weight, all backlogged.
  * The parent opens each 50 ns a byte; it takes from the child with the smaller tag, which then is
@@ -31,7 +34,9 @@
 #include "core/heap.h"
 
 enum {
-	/* How much of the host's lateness a flow may catch up on. */
+	/* How much of the host's lateness a flow may catch up on: a thread's wake-up and its turn. */
+	WEIR_LIMIT_LATE_NS = 8000000,
+	/* The same without backlog, where it is not known who was late; and what may join. */
 	WEIR_LIMIT_SLACK_NS = 4000000,
 	/* Without backlog, slack is given only to requests that cost the flow less than this. */
 	WEIR_LIMIT_CREDIT_INTERVAL_NS = 1000000,
@@ -55,6 +60,7 @@ struct weir_flow {
 	uint64_t tag, own_tag;
 	struct weir_heap_item in_ready, own_in_ready, in_timer;
 	bool limited; /* has a rate of its own */
+	bool refused; /* a place in the pool, since the group's last request: someone waits outside */
 };
 
 struct weir_rq;

@@ -13,19 +13,28 @@ static __int128 floor_div(__int128 n, __int128 d)
 
 void model_bucket_init(struct model_bucket *b, uint64_t now)
 {
-	b->rate = WEIR_UNLIMITED;
-	b->at_ns = now;
-	b->level = 0;
+	*b = (struct model_bucket){.rate = WEIR_UNLIMITED, .at_ns = now};
 }
 
 static void refill(struct model_bucket *b, uint64_t now)
 {
-	__int128 most = -(__int128)b->rate * MODEL_SLACK_NS;
-
+	if (now == b->at_ns)
+		return;
 	b->level -= (__int128)b->rate * (now - b->at_ns);
-	if (b->level < most)
-		b->level = most;
 	b->at_ns = now;
+	b->before = b->level;
+	b->sum = 0;
+	b->most = 0;
+}
+
+/* With `sum` taken from it, of which no single one is more than `most`. */
+static __int128 level_after(const struct model_bucket *b, __int128 before, uint64_t sum,
+			    uint64_t most)
+{
+	__int128 late = (__int128)b->rate * MODEL_LATE_NS, half = (__int128)most * NS_PER_S / 2;
+	__int128 least = -(late > half ? late : half);
+
+	return (before < least ? least : before) + (__int128)sum * NS_PER_S;
 }
 
 void model_bucket_set_rate(struct model_bucket *b, uint64_t rate, uint64_t now)
@@ -47,6 +56,9 @@ void model_bucket_set_rate(struct model_bucket *b, uint64_t rate, uint64_t now)
 	b->rate = rate;
 	b->at_ns = now;
 	b->level = time_ns * rate;
+	b->before = b->level;
+	b->sum = 0;
+	b->most = 0;
 }
 
 void model_bucket_charge(struct model_bucket *b, uint64_t amount, uint64_t now)
@@ -54,7 +66,10 @@ void model_bucket_charge(struct model_bucket *b, uint64_t amount, uint64_t now)
 	if (b->rate == WEIR_UNLIMITED)
 		return;
 	refill(b, now);
-	b->level += (__int128)amount * NS_PER_S;
+	b->sum += amount;
+	if (amount > b->most)
+		b->most = amount;
+	b->level = level_after(b, b->before, b->sum, b->most);
 	if (b->level > (__int128)b->rate * MODEL_DEBT_NS)
 		b->level = (__int128)b->rate * MODEL_DEBT_NS;
 }
@@ -64,5 +79,5 @@ bool model_bucket_may(struct model_bucket *b, uint64_t before, uint64_t now)
 	if (b->rate == WEIR_UNLIMITED)
 		return true;
 	refill(b, now);
-	return b->level + (__int128)before * NS_PER_S <= b->rate;
+	return level_after(b, b->level, before, before) <= b->rate;
 }

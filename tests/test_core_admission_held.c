@@ -188,6 +188,34 @@ static void one_direction_is_held(void **state)
 		release(h, x, WEIR_READ);
 }
 
+/* Whose place comes late, since its thread has to be woken first, is not idle meanwhile. */
+static void late_threads(void **state)
+{
+	struct util_host *h = *state;
+	struct weir_group *g = group(h, WEIR_WEIGHT_DEFAULT, 500);
+	uint32_t ms, n = 0, i, passed = 0, awake_ms = 0, seen = 0;
+
+	for (ms = 0; ms < 2000; ms++, h->now += MS) {
+		if (woken != seen) {
+			seen = woken;
+			awake_ms = ms + 5;
+		}
+		while (ms >= awake_ms && admit(h, g, WEIR_READ))
+			util_insert_as(h, g, NULL, WEIR_OP_READ, n++ * 100 % 1000000, 8);
+		while ((i = util_dispatch(h)) != UTIL_NONE) {
+			util_complete(h, i);
+			release(h, g, WEIR_READ);
+			passed++;
+		}
+	}
+	assert_in_range(passed, 990, 1010);
+	weir_set_drain(h->w, true, h->now);
+	while (util_dispatch(h) != UTIL_NONE)
+		;
+	for (i = passed; i < n; i++)
+		release(h, g, WEIR_READ);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(held_groups_lend, setup, teardown),
 		cmocka_unit_test_setup_teardown(lent_is_of_now, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_direction_is_held, setup, teardown),
+		cmocka_unit_test_setup_teardown(late_threads, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -430,19 +430,37 @@ static void removing_the_ceiling_lets_all_go(void **state)
 
 /* ---- the host's punctuality ---- */
 
-static void late_host(void **state)
+/* The host asks by so much too late, at most, each time. */
+static void late_by(uint64_t late_ns, uint64_t bps, uint64_t iops, uint64_t window_ns,
+		    uint64_t per_window)
 {
 	struct toy_stream *s;
 
-	(void)state;
 	start();
-	toy.host_late_ns = 3 * TOY_MS;
-	s = toy_stream(&toy, group(weir_root(toy.w), limits(NO_LIMIT, 3000)), 64);
+	toy.host_late_ns = late_ns;
+	s = toy_stream(&toy, group(weir_root(toy.w), limits(bps, iops)), 64);
 	s->released = record;
 	toy_start_stream(&toy, s);
-	toy_run(&toy, 10 * TOY_S);
-	check_windows(TOY_S, 2970, 3030);
+	toy_run(&toy, 10 * window_ns);
+	check_windows(window_ns, per_window - per_window / 100, per_window + per_window / 100);
 	toy_stop(&toy);
+}
+
+static void late_host(void **state)
+{
+	(void)state;
+	late_by(3 * TOY_MS, NO_LIMIT, 3000, TOY_S, 3000);
+	late_by(7 * TOY_MS, NO_LIMIT, 3000, TOY_S, 3000);
+	late_by(7 * TOY_MS, 500 * 4096, NO_LIMIT, TOY_S, 500);
+}
+
+/* A ceiling with long intervals forgives more. */
+static void very_late_host(void **state)
+{
+	(void)state;
+	late_by(45 * TOY_MS, NO_LIMIT, 10, 10 * TOY_S, 100);
+	late_by(450 * TOY_MS, NO_LIMIT, 1, 100 * TOY_S, 100);
+	late_by(450 * TOY_MS, 4096, NO_LIMIT, 100 * TOY_S, 100);
 }
 
 int main(void)
@@ -466,6 +484,7 @@ int main(void)
 		cmocka_unit_test(no_burst_after_a_change),
 		cmocka_unit_test(removing_the_ceiling_lets_all_go),
 		cmocka_unit_test(late_host),
+		cmocka_unit_test(very_late_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
