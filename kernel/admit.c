@@ -9,37 +9,25 @@
  * after merging was tried and before a tag is taken. limit_depth() could not do that: it is told
  * neither bio nor group, and who sleeps for a tag keeps the depth that was right when it lay down.
  *
+ * Who waits stands in a queue of its group and direction, and is handed its place: first come, first
+ * served within a group, and one wake-up for each place.
+ *
  * Places belong to the group, not to the bio: the next request of that group and direction that is
- * inserted takes one over, and gives it back when it is finished. Bios that don't pass here (those
- * that never merge, such as flushes with data) have none.
+ * inserted takes one over, and gives it back when it is finished. What comes to insertion without
+ * (bios that never merge, as flushes with data, don't pass here; nor do any with `nomerges` at 2)
+ * takes one there if there is one. Metadata and swap never wait: others may be waiting for them.
  */
 #include "mq.h"
 
 /* Longest sleep between looks at what no wake-up tells: a queue that is being frozen. */
 #define LOOK_JIFFIES (HZ / 10)
 
-void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir)
-{
-	struct weir_mq_group *mg = weir_group_host_data(g);
-
-	if (mg)
-		wake_up_all(&mg->wait[dir]);
-}
-
-bool weir_mq_admitted(struct weir_mq_group *mg, enum weir_dir dir)
-{
-	if (!mg->pending[dir])
-		return false;
-	mg->pending[dir]--;
-	return true;
-}
-
 static enum weir_dir dir_of(const struct bio *bio)
 {
 	return bio_op(bio) == REQ_OP_READ ? WEIR_READ : WEIR_WRITE;
 }
 
-bool weir_mq_try_admit(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio)
+static bool take_place(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio)
 {
 	enum weir_dir dir = dir_of(bio);
 
@@ -49,44 +37,87 @@ bool weir_mq_try_admit(struct weir_mq *mq, struct weir_mq_group *mg, const struc
 	return true;
 }
 
-/* *wait: where to wait for the next try, if this one fails. */
-static bool try_again(struct weir_mq *mq, const struct bio *bio, wait_queue_head_t **wait)
+/* To as many as there are places for, in their order. */
+static void hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir)
 {
-	struct weir_mq_group *mg;
-	unsigned long flags;
-	bool yes;
+	struct weir_mq_waiter *wt;
 
-	spin_lock_irqsave(&mq->lock, flags);
-	mg = weir_mq_bio_group(mq, bio);
-	yes = weir_mq_try_admit(mq, mg, bio);
-	*wait = &mg->wait[dir_of(bio)];
-	spin_unlock_irqrestore(&mq->lock, flags);
-	return yes;
+	while ((wt = list_first_entry_or_null(&mg->waiters[dir], struct weir_mq_waiter, list))) {
+		if (!take_place(mq, mg, wt->bio))
+			break;
+		list_del_init(&wt->list);
+		wake_up_process(wt->task);
+	}
 }
 
-bool weir_mq_admit(struct weir_mq *mq, struct bio *bio)
+void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir)
 {
-	wait_queue_head_t *wait;
-	DEFINE_WAIT(entry);
-	bool yes;
+	struct weir_mq_group *mg = weir_group_host_data(g);
 
-	if (bio->bi_opf & REQ_NOWAIT) {
-		bio_wouldblock_error(bio);
-		return true;
+	if (mg)
+		hand_out(priv, mg, dir);
+}
+
+void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct weir_mq_group *to)
+{
+	unsigned int dir;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+		list_splice_tail_init(&from->waiters[dir], &to->waiters[dir]);
+		hand_out(mq, to, dir);
 	}
-	if (try_again(mq, bio, &wait))
-		return false;
-	/* The group, and so where to wait, may be another each time: cgroups come and go. */
-	do {
-		wait_queue_head_t *here = wait;
+}
 
-		prepare_to_wait(here, &entry, TASK_UNINTERRUPTIBLE);
-		yes = try_again(mq, bio, &wait);
+bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes)
+{
+	if (!mg->pending[dir])
+		return weir_admit(mq->w, mg->g, dir, bytes, weir_mq_now());
+	mg->pending[dir]--;
+	return true;
+}
+
+enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
+				   struct weir_mq_waiter *wt)
+{
+	enum weir_dir dir = dir_of(bio);
+
+	if (bio_issue_as_root_blkg(bio))
+		return WEIR_MQ_GO;
+	if (list_empty(&mg->waiters[dir])) {
+		if (bio->bi_opf & REQ_NOWAIT) {
+			/* It may fail for want of a tag yet, so it takes its place on insertion. */
+			if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, weir_mq_now()))
+				return WEIR_MQ_WOULD_BLOCK;
+			weir_release(mq->w, mg->g, dir, weir_mq_now());
+			return WEIR_MQ_GO;
+		}
+		if (take_place(mq, mg, bio))
+			return WEIR_MQ_GO;
+	}
+	if (bio->bi_opf & REQ_NOWAIT)
+		return WEIR_MQ_WOULD_BLOCK;
+	wt->task = current;
+	wt->bio = bio;
+	list_add_tail(&wt->list, &mg->waiters[dir]);
+	return WEIR_MQ_WAIT;
+}
+
+void weir_mq_wait(struct weir_mq *mq, struct weir_mq_waiter *wt)
+{
+	bool waits = true;
+
+	while (waits) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		spin_lock_irq(&mq->lock);
+		waits = !list_empty(&wt->list);
 		/* Who changes or leaves the elevator waits for all who are inside. */
-		yes |= percpu_ref_is_dying(&mq->q->q_usage_counter);
-		if (!yes)
+		if (waits && percpu_ref_is_dying(&mq->q->q_usage_counter)) {
+			list_del_init(&wt->list);
+			waits = false;
+		}
+		spin_unlock_irq(&mq->lock);
+		if (waits)
 			io_schedule_timeout(LOOK_JIFFIES);
-		finish_wait(here, &entry);
-	} while (!yes);
-	return false;
+	}
+	__set_current_state(TASK_RUNNING);
 }

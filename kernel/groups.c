@@ -30,8 +30,8 @@ static struct blkg_policy_data *pd_alloc(struct gendisk *disk, struct blkcg *blk
 		return NULL;
 	mg->mq = weir_mq_of(disk->queue);
 	weir_group_attr_init(&mg->attr);
-	init_waitqueue_head(&mg->wait[WEIR_READ]);
-	init_waitqueue_head(&mg->wait[WEIR_WRITE]);
+	INIT_LIST_HEAD(&mg->waiters[WEIR_READ]);
+	INIT_LIST_HEAD(&mg->waiters[WEIR_WRITE]);
 	return &mg->pd;
 }
 
@@ -106,10 +106,8 @@ static void pd_offline(struct blkg_policy_data *pd)
 	mg->g = NULL;
 	weir_group_set_host_data(g, NULL);
 	WARN_ON_ONCE(weir_group_remove(g, weir_mq_now()));
+	weir_mq_move_waiters(mq, mg, nearest(mq, pd->blkg->parent));
 	spin_unlock_irqrestore(&mq->lock, flags);
-	/* Who sleeps here goes on as one of the parent's. */
-	wake_up_all(&mg->wait[WEIR_READ]);
-	wake_up_all(&mg->wait[WEIR_WRITE]);
 }
 
 int weir_mq_apply(struct weir_mq_group *mg)

@@ -168,11 +168,13 @@ static void requests_merged(struct request_queue *q, struct request *into, struc
 static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_segs)
 {
 	struct weir_mq *mq = weir_mq_of(q);
+	enum weir_mq_verdict verdict = WEIR_MQ_GO;
 	struct request *free = NULL;
+	struct weir_mq_waiter wt;
 	struct weir_mq_group *mg;
 	struct weir_rq desc;
 	unsigned long flags;
-	bool merged, admitted;
+	bool merged;
 
 	spin_lock_irqsave(&mq->lock, flags);
 	mg = weir_mq_bio_group(mq, bio);
@@ -180,11 +182,22 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 	mq->merging = &desc;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	mq->merging = NULL;
-	admitted = !merged && weir_mq_try_admit(mq, mg, bio);
+	if (!merged)
+		verdict = weir_mq_admit(mq, mg, bio, &wt);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (free)
 		blk_mq_free_request(free);
-	return merged || (!admitted && weir_mq_admit(mq, bio));
+	if (verdict == WEIR_MQ_WAIT)
+		weir_mq_wait(mq, &wt);
+	if (verdict == WEIR_MQ_WOULD_BLOCK)
+		bio_wouldblock_error(bio);
+	return merged || verdict == WEIR_MQ_WOULD_BLOCK;
+}
+
+/* No tags in advance for a plug: who then waits for a place would keep them from the others. */
+static void limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
+{
+	data->nr_tags = 1;
 }
 
 /* ---- insertion, dispatch, completion ---- */
@@ -218,7 +231,7 @@ static void insert(struct weir_mq *mq, struct request *rq, bool at_head, struct 
 		weir_requeue(mq->w, &slot->rq, WEIR_REQUEUE_INSERT, weir_mq_now());
 		return;
 	}
-	admitted = weir_mq_admitted(mg, dir);
+	admitted = weir_mq_admitted(mq, mg, dir, blk_rq_bytes(rq));
 	if (!at_head && merge_inserted(mq, rq, mg->g, free)) {
 		if (admitted)
 			weir_release(mq->w, mg->g, dir, weir_mq_now());
@@ -440,8 +453,8 @@ static void exit_sched(struct elevator_queue *eq)
 {
 	struct weir_mq *mq = eq->elevator_data;
 
-	hrtimer_cancel(&mq->timer);
 	blkcg_deactivate_policy(mq->q->disk, &weir_mq_blkcg_policy);
+	hrtimer_cancel(&mq->timer); /* which the cgroups' files start */
 	wbt_enable_default(mq->q->disk);
 	mq_free(mq);
 }
@@ -454,6 +467,7 @@ struct elevator_type weir_mq_elevator = {
 			.init_hctx = init_hctx,
 			.exit_hctx = exit_hctx,
 			.depth_updated = depth_updated,
+			.limit_depth = limit_depth,
 			.allow_merge = allow_merge,
 			.bio_merge = bio_merge,
 			.request_merge = request_merge,

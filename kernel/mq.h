@@ -19,7 +19,6 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
 
 #include "elevator.h"
 #include "blk-mq.h"
@@ -47,8 +46,8 @@ struct weir_mq_group {
 	struct weir_group *g; /* NULL: none could be had, or it is gone: the parent's is used */
 	struct weir_group_attr attr;
 	bool own_weight; /* attr.weight is of this device; else the cgroup's default */
-	wait_queue_head_t wait[WEIR_NR_DIRS];
-	u32 pending[WEIR_NR_DIRS]; /* admitted, and not inserted yet */
+	struct list_head waiters[WEIR_NR_DIRS]; /* struct weir_mq_waiter */
+	u32 pending[WEIR_NR_DIRS];		/* admitted, and not inserted yet */
 };
 
 /* A cgroup on all disks. */
@@ -93,12 +92,26 @@ void weir_mq_kick(struct weir_mq *mq);
 void weir_mq_kick_soon(struct weir_mq *mq);
 
 /* admit.c */
-/* A place in the pool for that bio of that group, if there is one now. Under mq->lock. */
-bool weir_mq_try_admit(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio);
-/* Waits for one. True: the bio was ended instead (it must not wait). */
-bool weir_mq_admit(struct weir_mq *mq, struct bio *bio);
-/* A request of that group is inserted: does it come with a place? Under mq->lock. */
-bool weir_mq_admitted(struct weir_mq_group *mg, enum weir_dir dir);
+enum weir_mq_verdict {
+	WEIR_MQ_GO,
+	WEIR_MQ_WAIT,	     /* the waiter stands in the queue: weir_mq_wait() */
+	WEIR_MQ_WOULD_BLOCK, /* and the bio says that it must not wait */
+};
+/* A task that waits for a place, on its stack; the list is under mq->lock. */
+struct weir_mq_waiter {
+	struct list_head list; /* empty: it has its place */
+	struct task_struct *task;
+	const struct bio *bio;
+};
+/* A place in the pool for that bio of that group. Under mq->lock. */
+enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
+				   struct weir_mq_waiter *wt);
+/* Sleeps until the place is there, or the queue is being frozen. */
+void weir_mq_wait(struct weir_mq *mq, struct weir_mq_waiter *wt);
+/* A group goes: who waits there goes on as one of another. Under mq->lock. */
+void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct weir_mq_group *to);
+/* A request of that group is inserted: does it have a place? Under mq->lock. */
+bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes);
 /* The core's wake(). */
 void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir);
 

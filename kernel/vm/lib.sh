@@ -39,16 +39,24 @@ groups() {
 	done
 }
 
-# load GROUP FIO-ARGS...: in the background, for as long as measure takes and a little more
+# load GROUP FIO-ARGS...: in the background, until unload
+loads=
 load() {
 	group=$1
 	shift
 	(
 		echo 0 >$C/$group/cgroup.procs
 		exec fio --name=$group --filename=/dev/$D --ioengine=libaio --direct=1 --bs=4k \
-			--iodepth=128 --norandommap --randrepeat=0 --time_based --runtime=13 \
-			--output=/dev/null "$@" >/dev/null 2>&1
+			--iodepth=128 --norandommap --randrepeat=0 --time_based --runtime=600 \
+			--thread --output=/dev/null "$@" >/dev/null 2>&1
 	) &
+	loads="$loads $!"
+}
+
+unload() {
+	kill -KILL $loads
+	wait $loads 2>/dev/null
+	loads=
 }
 
 # A group's counters: time in seconds, I/Os, bytes.
@@ -62,7 +70,13 @@ counters() {
 
 # measure GROUP...: what each gets, over 5 s and the time that it takes to look
 measure() {
-	sleep 3
+	for g; do
+		counters $g >/tmp/$g.start
+	done
+	for g; do
+		started $g || echo "# $g does nothing"
+	done
+	sleep 2
 	for g; do
 		counters $g >/tmp/$g.from
 	done
@@ -70,6 +84,15 @@ measure() {
 	for g; do
 		counters $g >/tmp/$g.to
 	done
+}
+
+# Programs take long to start where the machine is emulated and busy.
+started() {
+	for i in $(seq 100); do
+		[ "$(counters $1 | cut -d' ' -f2)" = "$(cut -d' ' -f2 /tmp/$1.start)" ] || return 0
+		sleep 0.3
+	done
+	return 1
 }
 
 # Of all these groups, a second: I/Os in tenths; bytes.

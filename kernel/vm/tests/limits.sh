@@ -12,7 +12,7 @@ run() {
 		load $g --rw=randread
 	done
 	measure "$@"
-	wait
+	unload
 }
 
 run a b c

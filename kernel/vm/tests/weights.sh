@@ -19,7 +19,7 @@ try() {
 		load g$w "$@"
 	done
 	measure $all
-	wait
+	unload
 	for w in 1000 800 600 400; do
 		want=$((w * 1000 / 2800))
 		got=$(($(ios10 g$w) * 1000 / $(ios10 $all)))
