@@ -1,46 +1,113 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Everything changes under load, and nothing is lost: what was written is read back.
+# Everything changes under load, with each policy, on the raw disk and under a file system; nothing is
+# lost: what was written is read back.
 . /tmp/lib.sh
 
-disk memory_backed=1 irqmode=0 submit_queues=2 gb=1
-groups a b b/c
-echo +io >$C/b/cgroup.subtree_control 2>/dev/null
+insmod /tmp/m/null_blk.ko nr_devices=2 memory_backed=1 irqmode=0 submit_queues=2 gb=1
+for m in crc32c_generic libcrc32c crc16 mbcache jbd2 ext4; do
+	insmod /tmp/m/$m.ko 2>/dev/null
+done
+F=/sys/block/nullb1/queue
+echo weir >$Q/scheduler
+echo weir >$F/scheduler
+policies=$(tr -d '[]' <$Q/iosched/policy)
+mkfs.ext4 -q -F /dev/nullb1
+mkdir -p /tmp/fs
+mount -t ext4 /dev/nullb1 /tmp/fs
+ok "ext4 is mounted" grep -q /tmp/fs /proc/mounts
+groups a b
+echo +io >$C/b/cgroup.subtree_control
+groups b/c
 
-# verify GROUP OFFSET
+# verify NAME GROUP FIO-ARGS...
 verify() {
+	name=$1
+	group=$2
+	shift 2
 	(
-		echo 0 >$C/$1/cgroup.procs
-		exec fio --name=v --filename=/dev/$D --ioengine=libaio --direct=1 --rw=randrw \
-			--bsrange=512-65536 --iodepth=32 --offset=$2 --size=96M --loops=3 --verify=crc32c \
-			--verify_fatal=1 --verify_backlog=64 --output=/tmp/v$3 >/dev/null 2>&1
+		echo 0 >$C/$group/cgroup.procs
+		exec fio --name=$name --ioengine=libaio --direct=1 --rw=randrw --bsrange=512-65536 \
+			--iodepth=32 --loops=2 --verify=crc32c --verify_fatal=1 --verify_backlog=64 \
+			--thread --output=/tmp/$name.out "$@" >/dev/null 2>&1
 	) &
-	eval pid$3=$!
+	eval pid_$name=$!
 }
 
-verify a 0 1
-verify b/c 200M 2
-n=0
-while kill -0 $pid1 2>/dev/null || kill -0 $pid2 2>/dev/null; do
-	n=$((n + 1))
-	for p in noop deadline tpps weir; do
-		echo $p >$Q/iosched/policy 2>/dev/null
-	done
-	mkdir $C/new$n && echo $((n % 10000 + 1)) >$C/a/io.weir.weight
-	(echo 0 >$C/new$n/cgroup.procs && dd if=/dev/$D of=/dev/null bs=64k count=20 iflag=direct status=none)
-	echo 0 >$C/cgroup.procs
-	rmdir $C/new$n
-	case $((n % 4)) in
-	0) echo none >$Q/scheduler; echo weir >$Q/scheduler ;;
-	1) echo $((32 + n % 200)) >$Q/nr_requests ;;
-	2) echo "$(cat /sys/block/$D/dev) riops=$((1000 + n)) wiops=100000" >$C/a/io.weir.max ;;
-	3) echo "$(cat /sys/block/$D/dev) riops=max wiops=max" >$C/a/io.weir.max ;;
+# 1,000 cgroups come, do I/O, and go.
+cat >/tmp/cgroups.py <<'END'
+import mmap, os, sys
+root, disk, first, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+page = mmap.mmap(-1, 65536)
+fd = os.open(disk, os.O_RDONLY | os.O_DIRECT)
+def enter(group):
+    with open(group + "/cgroup.procs", "w") as f:
+        f.write("0")
+for n in range(first, first + count):
+    group = "%s/new%d" % (root, n)
+    os.mkdir(group)
+    try:
+        with open(group + "/io.weir.weight", "w") as f:
+            f.write("%d" % (n * 7 % 10000 + 1))
+    except OSError:
+        pass
+    enter(group)
+    os.preadv(fd, [page], n * 65536 % (1 << 29))
+    enter(root)
+    os.rmdir(group)
+print("made")
+END
+
+rounds=0
+change() {
+	rounds=$((rounds + 1))
+	case $((rounds % 6)) in
+	0) elevator=none ;;
+	3) elevator=mq-deadline ;;
+	*) elevator=weir ;;
 	esac
-	[ $n -lt 400 ] || break
+	for q in $Q $F; do
+		echo $elevator >$q/scheduler
+		[ $elevator != weir ] || echo $policy >$q/iosched/policy
+	done
+	echo $((4 + rounds * 37 % 250)) >$Q/nr_requests
+	echo $((rounds * 91 % 10000 + 1)) >$C/a/io.weir.weight
+	dev=$(cat /sys/block/$D/dev)
+	if [ $((rounds % 2)) = 0 ]; then
+		echo "$dev riops=$((1000 + rounds)) wbps=$((50000000 + rounds))" >$C/a/io.weir.max
+	else
+		echo "$dev riops=max wbps=max" >$C/a/io.weir.max
+	fi 2>/dev/null
+	echo "$dev rbps=$((rounds * 1000))" >$C/b/io.weir.low 2>/dev/null
+	sleep 0.2
+}
+
+first=0
+for policy in $policies; do
+	from=$rounds
+	verify raw1 a --filename=/dev/nullb0 --size=48M
+	verify raw2 b/c --filename=/dev/nullb0 --offset=200M --size=48M
+	verify file b/c --directory=/tmp/fs --size=48M --bsrange=4096-65536 --fsync=64
+	python3 /tmp/cgroups.py $C /dev/nullb0 $first 250 >/tmp/cgroups.out 2>&1 &
+	pid_cgroups=$!
+	first=$((first + 250))
+	running="$pid_raw1 $pid_raw2 $pid_file $pid_cgroups"
+	while kill -0 $running 2>/dev/null || [ -n "$(jobs -r)" ]; do
+		[ $((rounds - from)) -lt 600 ] || break
+		change 2>>/tmp/change.err
+	done
+	echo "# $policy: $((rounds - from)) rounds of changes"
+	for name in raw1 raw2 file; do
+		eval wait \$pid_$name
+		ok "$policy: what was written is read back, $name" test $? = 0
+	done
+	wait $pid_cgroups
+	ok "$policy: 250 cgroups came and went" grep -q made /tmp/cgroups.out
+	ok "$policy: there were changes enough" test $((rounds - from)) -ge 5
 done
-echo "# $n rounds of changes"
-wait $pid1
-ok "what one group wrote is read back" test $? = 0
-wait $pid2
-ok "and another, nested" test $? = 0
-ok "there were changes enough" test $n -ge 5
+echo none >$Q/scheduler
+echo none >$F/scheduler
+umount /tmp/fs
+ok "the file system is whole" fsck.ext4 -fn /dev/nullb1
+ok "no request is in flight" sh -c '! grep -v "^ *0 *0$" /sys/block/nullb?/inflight'
+ok "and the module can go" rmmod weir
 finish
