@@ -81,6 +81,13 @@ change() {
 	sleep 0.2
 }
 
+any() {
+	for pid; do
+		! kill -0 $pid 2>/dev/null || return 0
+	done
+	return 1
+}
+
 first=0
 for policy in $policies; do
 	from=$rounds
@@ -91,7 +98,7 @@ for policy in $policies; do
 	pid_cgroups=$!
 	first=$((first + 250))
 	running="$pid_raw1 $pid_raw2 $pid_file $pid_cgroups"
-	while kill -0 $running 2>/dev/null || [ -n "$(jobs -r)" ]; do
+	while any $running; do
 		[ $((rounds - from)) -lt 600 ] || break
 		change 2>>/tmp/change.err
 	done
