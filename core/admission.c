@@ -64,6 +64,16 @@ uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir)
 	return limit(g, dir);
 }
 
+uint32_t weir_admitted(const struct weir_group *g, enum weir_dir dir)
+{
+	return g->admission[dir].admitted;
+}
+
+uint32_t weir_pool_used(const struct weir *w)
+{
+	return w->pool_used;
+}
+
 static uint32_t on_mark(uint32_t n)
 {
 	uint32_t on = n - n / 8 + 1;

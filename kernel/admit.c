@@ -102,6 +102,36 @@ enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg,
 	return WEIR_MQ_WAIT;
 }
 
+u32 weir_mq_let_go(struct weir_mq *mq)
+{
+	struct weir_mq_waiter *wt, *next;
+	struct weir_mq_group *mg;
+	unsigned int dir;
+	u32 nr = 0;
+
+	list_for_each_entry(mg, &mq->groups, in_groups) {
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
+			list_for_each_entry_safe(wt, next, &mg->waiters[dir], list) {
+				list_del_init(&wt->list);
+				wake_up_process(wt->task);
+				nr++;
+			}
+		}
+	}
+	return nr;
+}
+
+void weir_mq_forget_places(struct weir_mq *mq)
+{
+	struct weir_mq_group *mg;
+	unsigned int dir;
+
+	list_for_each_entry(mg, &mq->groups, in_groups)
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+			for (; mg->pending[dir]; mg->pending[dir]--)
+				weir_release(mq->w, mg->g, dir, weir_mq_now());
+}
+
 void weir_mq_wait(struct weir_mq *mq, struct weir_mq_waiter *wt)
 {
 	bool waits = true;

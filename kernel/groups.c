@@ -84,8 +84,10 @@ static void pd_online(struct blkg_policy_data *pd)
 	} else {
 		mg->g = weir_root(mq->w);
 	}
-	if (mg->g)
+	if (mg->g) {
 		weir_group_set_host_data(mg->g, mg);
+		list_add_tail(&mg->in_groups, &mq->groups);
+	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 }
 
@@ -97,9 +99,14 @@ static void pd_offline(struct blkg_policy_data *pd)
 	unsigned long flags;
 	unsigned int dir;
 
-	if (!g || !pd->blkg->parent)
+	if (!g)
 		return;
 	spin_lock_irqsave(&mq->lock, flags);
+	list_del(&mg->in_groups);
+	if (!pd->blkg->parent) { /* the root goes with the instance */
+		spin_unlock_irqrestore(&mq->lock, flags);
+		return;
+	}
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
 		for (; mg->pending[dir]; mg->pending[dir]--)
 			weir_release(mq->w, g, dir, weir_mq_now());

@@ -16,9 +16,12 @@ static int __init weir_module_init(void)
 
 	if (ret)
 		return ret;
+	weir_mq_debugfs_init();
 	ret = elv_register(&weir_mq_elevator);
-	if (ret)
+	if (ret) {
+		weir_mq_debugfs_exit();
 		blkcg_policy_unregister(&weir_mq_blkcg_policy);
+	}
 	return ret;
 }
 
@@ -26,6 +29,7 @@ static int __init weir_module_init(void)
 static void __exit weir_module_exit(void)
 {
 	elv_unregister(&weir_mq_elevator);
+	weir_mq_debugfs_exit();
 	blkcg_policy_unregister(&weir_mq_blkcg_policy);
 }
 

@@ -12,6 +12,7 @@
 #include <linux/ioprio.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "mq.h"
 #include "blk-wbt.h"
@@ -156,12 +157,21 @@ static void request_merged(struct request_queue *q, struct request *rq, enum elv
 			       weir_mq_now());
 }
 
-/* On insertion: `next` is not known to the core, and is like a bio to it. */
+/*
+ * On insertion. `next` is what is being inserted, which the core does not know yet and is like a bio
+ * to it; or, once that has joined another, the two of them, which then join one before them.
+ */
 static void requests_merged(struct request_queue *q, struct request *into, struct request *next)
 {
 	struct weir_mq *mq = weir_mq_of(q);
+	struct weir_rq *to = &weir_mq_rq(into)->rq;
 
-	weir_merge_bio(mq->w, &weir_mq_rq(into)->rq, mq->merging, WEIR_MERGE_BACK, weir_mq_now());
+	if (weir_mq_rq(next)) {
+		forget_merges(q, next);
+		weir_merge_rq(mq->w, to, &weir_mq_rq(next)->rq, weir_mq_now());
+	} else {
+		weir_merge_bio(mq->w, to, mq->merging, WEIR_MERGE_BACK, weir_mq_now());
+	}
 }
 
 /* The last that is asked about a bio before it takes a tag: if it doesn't merge, may it have one? */
@@ -271,19 +281,22 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 {
 	struct weir_mq *mq = weir_mq_of(hctx->queue);
 	struct request *rq = NULL;
-	struct weir_next next;
+	struct weir_next next = {.at_ns = WEIR_NEVER};
 	unsigned long flags;
 	struct weir_rq *r;
 
 	spin_lock_irqsave(&mq->lock, flags);
 	WRITE_ONCE(mq->ask, false);
-	r = weir_dispatch(mq->w, weir_mq_now(), &next);
+	r = mq->watch.stall && !mq->watch.passing_ns ? NULL
+						     : weir_dispatch(mq->w, weir_mq_now(), &next);
 	if (r) {
+		mq->nr_dispatched++;
 		rq = container_of(r, struct weir_mq_rq, rq)->req;
 		forget_merges(mq->q, rq);
 		rq->rq_flags |= RQF_STARTED;
 	} else if (weir_nr_waiting(mq->w)) {
 		mq->starved = true;
+		mq->next_ns = next.at_ns;
 		/* Whatever else should have run the queue: nothing waits for longer than this. */
 		next.at_ns = min(next.at_ns, weir_mq_now() + LOOK_NS);
 		hrtimer_start(&mq->timer, ns_to_ktime(next.at_ns), HRTIMER_MODE_ABS);
@@ -347,10 +360,21 @@ static int init_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 	return 0;
 }
 
+static void set_slots(struct blk_mq_hw_ctx *hctx, struct weir_mq_hctx *h)
+{
+	struct weir_mq *mq = weir_mq_of(hctx->queue);
+	struct weir_mq_hctx *before = hctx->sched_data;
+	unsigned long flags;
+
+	spin_lock_irqsave(&mq->lock, flags);
+	hctx->sched_data = h;
+	spin_unlock_irqrestore(&mq->lock, flags);
+	kvfree(before);
+}
+
 static void exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 {
-	kvfree(hctx->sched_data);
-	hctx->sched_data = NULL;
+	set_slots(hctx, NULL);
 }
 
 /* Sets of tags that requests come from: polling queues have their own, and no elevator. */
@@ -386,13 +410,13 @@ static void depth_updated(struct blk_mq_hw_ctx *hctx)
 	unsigned long flags;
 
 	if (nr > h->nr) {
-		kvfree(h);
 		h = kvzalloc_node(struct_size(h, rq, nr), GFP_KERNEL | __GFP_NOFAIL,
 				  hctx->numa_node);
 		h->nr = nr;
-		hctx->sched_data = h;
+		set_slots(hctx, h);
 	}
 	spin_lock_irqsave(&mq->lock, flags);
+	weir_mq_forget_places(mq);
 	read_queue(mq, &mq->cfg, nr);
 	WARN_ON_ONCE(weir_reconfigure(mq->w, &mq->cfg, weir_mq_now()));
 	spin_unlock_irqrestore(&mq->lock, flags);
@@ -402,6 +426,7 @@ static void mq_free(struct weir_mq *mq)
 {
 	if (mq->w)
 		weir_destroy(mq->w);
+	vfree(mq->debug.ring);
 	kfree(mq);
 }
 
@@ -423,6 +448,7 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 	if (!mq)
 		goto put;
 	spin_lock_init(&mq->lock);
+	INIT_LIST_HEAD(&mq->groups);
 	mq->q = q;
 	hrtimer_init(&mq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	mq->timer.function = timer_fires;
@@ -441,6 +467,8 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 		goto free;
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	wbt_disable_default(q->disk);
+	weir_mq_debug_add(mq);
+	weir_mq_watch_start(mq);
 	return 0;
 free:
 	mq_free(mq);
@@ -453,6 +481,8 @@ static void exit_sched(struct elevator_queue *eq)
 {
 	struct weir_mq *mq = eq->elevator_data;
 
+	weir_mq_debug_remove(mq);
+	weir_mq_watch_stop(mq);
 	blkcg_deactivate_policy(mq->q->disk, &weir_mq_blkcg_policy);
 	hrtimer_cancel(&mq->timer); /* which the cgroups' files start */
 	wbt_enable_default(mq->q->disk);

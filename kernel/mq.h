@@ -8,6 +8,8 @@
  *	groups.c  groups follow cgroups
  *	files.c	  io.weir.* of each cgroup
  *	sysfs.c	  queue/iosched/: policy, tunables
+ *	debugfs.c the flight recorder, and what the state is
+ *	watchdog.c what nobody moves on is passed through
  *
  * Lock order: queue_lock, blkcg->lock, mq->lock. The core is called under mq->lock only, with
  * interrupts off, since requests finish in interrupts.
@@ -17,6 +19,7 @@
 
 #include <linux/blk-mq.h>
 #include <linux/hrtimer.h>
+#include <linux/workqueue.h>
 #include <linux/ktime.h>
 #include <linux/spinlock.h>
 
@@ -26,6 +29,24 @@
 #include "blk-cgroup.h"
 
 #include <weir/weir.h>
+
+/* watchdog.c */
+struct weir_mq_watch {
+	struct delayed_work work;
+	u64 since_ns;	   /* nothing has moved since, though something waits */
+	u64 nr_dispatched; /* what was dispatched by then */
+	u64 passing_ns;	   /* all is passed through since; 0: it isn't */
+	u32 nr_passed; /* how often it came to that, or to letting tasks go on without a place */
+	bool stall;    /* a trial: the policy is not asked */
+};
+
+/* debugfs.c */
+struct weir_mq_debug {
+	struct dentry *dir;
+	void *ring; /* of the flight recorder, or NULL */
+	size_t ring_bytes;
+	bool recording;
+};
 
 /* One scheduled disk. */
 struct weir_mq {
@@ -37,12 +58,18 @@ struct weir_mq {
 	bool ask;     /* the timer fired: dispatch, whatever may_dispatch() says */
 	const struct weir_rq *merging; /* the bio that a merge is about */
 	struct weir_config cfg;
+	struct list_head groups; /* struct weir_mq_group */
+	u64 next_ns;		 /* when to ask again, by the last answer of none */
+	u64 nr_dispatched;
+	struct weir_mq_watch watch;
+	struct weir_mq_debug debug;
 };
 
 /* A cgroup on a disk. */
 struct weir_mq_group {
 	struct blkg_policy_data pd;
 	struct weir_mq *mq;
+	struct list_head in_groups; /* of mq */
 	struct weir_group *g; /* NULL: none could be had, or it is gone: the parent's is used */
 	struct weir_group_attr attr;
 	bool own_weight; /* attr.weight is of this device; else the cgroup's default */
@@ -66,7 +93,7 @@ struct weir_mq_rq {
 /* Of a hardware queue. */
 struct weir_mq_hctx {
 	u32 nr;
-	struct weir_mq_rq rq[];
+	struct weir_mq_rq rq[]; /* the array is exchanged under mq->lock */
 };
 
 static inline struct weir_mq *weir_mq_of(struct request_queue *q)
@@ -115,6 +142,11 @@ bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_di
 /* The core's wake(). */
 void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir);
 
+/* All who wait go on without a place. Under mq->lock. Returns how many. */
+u32 weir_mq_let_go(struct weir_mq *mq);
+/* No bio is on its way from admission to insertion: gives back what was lost there. Frozen. */
+void weir_mq_forget_places(struct weir_mq *mq);
+
 /* groups.c */
 extern struct blkcg_policy weir_mq_blkcg_policy;
 static inline struct weir_mq_group *weir_mq_group(struct blkg_policy_data *pd)
@@ -128,6 +160,20 @@ int weir_mq_apply(struct weir_mq_group *mg);
 
 /* files.c */
 extern struct cftype weir_mq_files[];
+
+/* watchdog.c */
+void weir_mq_watch_start(struct weir_mq *mq);
+void weir_mq_watch_stop(struct weir_mq *mq);
+/* The policy may be asked again: one was chosen. Under mq->lock. */
+void weir_mq_watch_reset(struct weir_mq *mq);
+/* When the oldest that waits was inserted; 0: none waits. Under mq->lock; O(tags). */
+u64 weir_mq_oldest_ns(struct weir_mq *mq);
+
+/* debugfs.c: of the module, and of a disk */
+void weir_mq_debugfs_init(void);
+void weir_mq_debugfs_exit(void);
+void weir_mq_debug_add(struct weir_mq *mq);
+void weir_mq_debug_remove(struct weir_mq *mq);
 
 /* sysfs.c */
 extern struct elv_fs_entry weir_mq_attrs[];

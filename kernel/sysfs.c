@@ -37,8 +37,10 @@ static ssize_t policy_store(struct elevator_queue *eq, const char *page, size_t 
 		return -EINVAL;
 	spin_lock_irqsave(&mq->lock, flags);
 	sw = weir_switch_prepare(mq->w, p, NULL, &ret);
-	if (sw)
+	if (sw) {
 		weir_switch_commit(mq->w, sw, weir_mq_now());
+		weir_mq_watch_reset(mq);
+	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (!sw)
 		return ret;

@@ -89,6 +89,9 @@ void weir_release(struct weir *w, struct weir_group *g, enum weir_dir dir, uint6
 bool weir_congested(const struct weir_group *g, enum weir_dir dir);
 /* Requests that the group may have admitted now; UINT32_MAX without a pool. O(depth). */
 uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir);
+/* That it has; and all groups together. O(1). */
+uint32_t weir_admitted(const struct weir_group *g, enum weir_dir dir);
+uint32_t weir_pool_used(const struct weir *w);
 
 /* ---- the life of a request ---- */
 
