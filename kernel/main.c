@@ -2,7 +2,7 @@
 /* The module. */
 #include <linux/module.h>
 
-#include "mq.h"
+#include "sysfs.h"
 
 /* A bug, which must not stop the disk: said once, and served on. */
 void weir_assert_fail(const char *expr, const char *file, int line)
@@ -12,13 +12,21 @@ void weir_assert_fail(const char *expr, const char *file, int line)
 
 static int __init weir_module_init(void)
 {
-	int ret = blkcg_policy_register(&weir_mq_blkcg_policy);
+	int ret = weir_mq_tunables_init();
 
 	if (ret)
 		return ret;
+	ret = blkcg_policy_register(&weir_mq_blkcg_policy);
+	if (ret)
+		goto free;
 	ret = elv_register(&weir_mq_elevator);
 	if (ret)
-		blkcg_policy_unregister(&weir_mq_blkcg_policy);
+		goto unregister;
+	return 0;
+unregister:
+	blkcg_policy_unregister(&weir_mq_blkcg_policy);
+free:
+	weir_mq_tunables_exit();
 	return ret;
 }
 
@@ -27,6 +35,7 @@ static void __exit weir_module_exit(void)
 {
 	elv_unregister(&weir_mq_elevator);
 	blkcg_policy_unregister(&weir_mq_blkcg_policy);
+	weir_mq_tunables_exit();
 }
 
 module_init(weir_module_init);

@@ -13,7 +13,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "mq.h"
+#include "profile.h"
+#include "sysfs.h"
 #include "blk-wbt.h"
 
 /* Longest time between looks, if something waits. */
@@ -374,7 +375,7 @@ static void read_queue(struct weir_mq *mq, struct weir_config *cfg, u32 nr)
 	cfg->pool = nr * nr_sets;
 	cfg->device_depth = q->tag_set->queue_depth * nr_sets;
 	cfg->max_sectors = queue_max_sectors(q);
-	cfg->profile.rotational = !blk_queue_nonrot(q);
+	weir_mq_profile_follow(mq, cfg);
 }
 
 /* The queue is frozen: no request is anywhere. */
@@ -419,10 +420,12 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 
 	if (!eq)
 		return -ENOMEM;
+	weir_mq_sysfs_adopt(eq);
 	mq = kzalloc_node(sizeof(*mq), GFP_KERNEL, q->node);
 	if (!mq)
 		goto put;
 	spin_lock_init(&mq->lock);
+	mutex_init(&mq->policy_lock);
 	mq->q = q;
 	hrtimer_init(&mq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	mq->timer.function = timer_fires;
@@ -479,7 +482,6 @@ struct elevator_type weir_mq_elevator = {
 			.dispatch_request = dispatch_request,
 			.has_work = has_work,
 		},
-	.elevator_attrs = weir_mq_attrs,
 	.elevator_name = "weir",
 	.elevator_owner = THIS_MODULE,
 };

@@ -7,7 +7,9 @@
  *	admit.c	  who may have a request at all: tasks wait here, not for tags
  *	groups.c  groups follow cgroups
  *	files.c	  io.weir.* of each cgroup
- *	sysfs.c	  queue/iosched/: policy, tunables
+ *	sysfs.c	  queue/iosched/: the files, and which policy
+ *	tunables.c the policy's tunables, a file each
+ *	profile.c what requests cost on the disk
  *
  * Lock order: queue_lock, blkcg->lock, mq->lock. The core is called under mq->lock only, with
  * interrupts off, since requests finish in interrupts.
@@ -18,6 +20,7 @@
 #include <linux/blk-mq.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 
 #include "elevator.h"
@@ -37,6 +40,9 @@ struct weir_mq {
 	bool ask;     /* the timer fired: dispatch, whatever may_dispatch() says */
 	const struct weir_rq *merging; /* the bio that a merge is about */
 	struct weir_config cfg;
+	struct mutex policy_lock; /* one change of the policy, and of its files, at a time */
+	bool own_profile;	  /* cfg.profile was written; else it is the default */
+	bool own_rotational;	  /* and says whether it rotates; else the queue does */
 };
 
 /* A cgroup on a disk. */
@@ -128,8 +134,5 @@ int weir_mq_apply(struct weir_mq_group *mg);
 
 /* files.c */
 extern struct cftype weir_mq_files[];
-
-/* sysfs.c */
-extern struct elv_fs_entry weir_mq_attrs[];
 
 #endif
