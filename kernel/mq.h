@@ -6,13 +6,14 @@
  *	mq.c	  the elevator: insert, dispatch, finish, merge
  *	admit.c	  who may have a request at all: tasks wait here, not for tags
  *	groups.c  groups follow cgroups
+ *	contexts.c who submits: a context for each process
  *	files.c	  io.weir.* of each cgroup
  *	sysfs.c	  queue/iosched/: the files, and which policy
  *	tunables.c the policy's tunables, a file each
  *	profile.c what requests cost on the disk
  *
- * Lock order: queue_lock, blkcg->lock, mq->lock. The core is called under mq->lock only, with
- * interrupts off, since requests finish in interrupts.
+ * Lock order: queue_lock, then blkcg->lock or an io_context's lock, then mq->lock. The core is
+ * called under mq->lock only, with interrupts off, since requests finish in interrupts.
  */
 #ifndef WEIR_KERNEL_MQ_H
 #define WEIR_KERNEL_MQ_H
@@ -40,6 +41,7 @@ struct weir_mq {
 	bool ask;     /* the timer fired: dispatch, whatever may_dispatch() says */
 	const struct weir_rq *merging; /* the bio that a merge is about */
 	struct weir_config cfg;
+	u32 nr_contexts;
 	struct mutex policy_lock; /* one change of the policy, and of its files, at a time */
 	bool own_profile;	  /* cfg.profile was written; else it is the default */
 	bool own_rotational;	  /* and says whether it rotates; else the queue does */

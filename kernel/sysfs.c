@@ -17,6 +17,7 @@
  */
 #include <linux/sched/mm.h>
 
+#include "contexts.h"
 #include "profile.h"
 #include "sysfs.h"
 
@@ -109,18 +110,21 @@ static ssize_t policy_store(struct weir_mq *mq, const struct weir_mq_attr *a, co
 	return count;
 }
 
+static ssize_t contexts_show(struct weir_mq *mq, const struct weir_mq_attr *a, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(mq->nr_contexts));
+}
+
 /* ---- the directory ---- */
 
 static struct weir_mq_attr policy = __ATTR(policy, 0644, policy_show, policy_store);
 static struct weir_mq_attr tunables = __ATTR(tunables, 0444, weir_mq_tunables_show, NULL);
 static struct weir_mq_attr profile = __ATTR(profile, 0644, weir_mq_profile_show,
 					    weir_mq_profile_store);
+static struct weir_mq_attr contexts = __ATTR(contexts, 0444, contexts_show, NULL);
 
 static struct attribute *attrs[] = {
-	&policy.attr,
-	&tunables.attr,
-	&profile.attr,
-	NULL,
+	&policy.attr, &tunables.attr, &profile.attr, &contexts.attr, NULL,
 };
 
 static const struct attribute_group group = {
