@@ -20,11 +20,12 @@
 
 struct devices {
 	const char *program, *spec;
-	bool json, said; /* said: the error is on stderr already */
+	bool json, profile, said; /* said: the error is on stderr already */
 };
 
 static const struct argp_option options[] = {
 	{"json", 'j', NULL, 0, "one JSON object instead of the text", 0},
+	{"profile", 'p', NULL, 0, "the device's profile in one line, and nothing else", 0},
 	{0},
 };
 
@@ -36,6 +37,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		d->json = true;
 		return 0;
+	case 'p':
+		d->profile = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (d->spec) {
 			cli_say(d->program, "%s: one device is accepted", arg);
@@ -44,6 +48,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		}
 		d->spec = arg;
 		return 0;
+	case ARGP_KEY_END:
+		if (!d->profile || (d->spec && !d->json))
+			return 0;
+		cli_say(d->program, "--profile: %s",
+			d->json ? "not with --json, which has it too"
+				: "needs a device, as in profile:pc711");
+		d->said = true;
+		return EINVAL;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -105,10 +117,25 @@ static const struct lab_device_model *model_of(const char *spec)
 	return NULL;
 }
 
+static void show(const struct devices *args, const struct lab_device *d)
+{
+	const struct lab_device_model *m = model_of(args->spec);
+	struct device_table table;
+
+	if (args->profile) {
+		device_print_profile_line(&d->info.profile);
+		return;
+	}
+	device_table_measure(&table, args->spec);
+	if (args->json)
+		dump(device_json(args->spec, m, &d->info, &table));
+	else
+		device_print(args->spec, m, &d->info, &table);
+}
+
 static int one_device(const struct devices *args)
 {
 	struct lab_engine *e = lab_engine_new();
-	struct device_table table;
 	struct lab_device *d;
 	char err[512];
 	int status = CLI_USAGE;
@@ -117,11 +144,7 @@ static int one_device(const struct devices *args)
 	if (!d) {
 		cli_say(args->program, "%s", err);
 	} else {
-		device_table_measure(&table, args->spec);
-		if (args->json)
-			dump(device_json(args->spec, model_of(args->spec), &d->info, &table));
-		else
-			device_print(args->spec, model_of(args->spec), &d->info, &table);
+		show(args, d);
 		d->destroy(d);
 		status = CLI_DONE;
 	}

@@ -119,6 +119,27 @@ static void print_profile(const struct weir_profile *p)
 	       p->rotational ? ", rotational" : "", (double)p->knee_ns / 1e3);
 }
 
+/* In whole microseconds, and at least one where it is known. */
+static unsigned long long us_of(uint64_t ns)
+{
+	return ns && ns < 1000 ? 1 : (ns + 500) / 1000;
+}
+
+void device_print_profile_line(const struct weir_profile *p)
+{
+	printf("rbps=%llu rseqiops=%llu rrandiops=%llu wbps=%llu wseqiops=%llu wrandiops=%llu",
+	       (unsigned long long)p->rbps, (unsigned long long)p->rseqiops,
+	       (unsigned long long)p->rrandiops, (unsigned long long)p->wbps,
+	       (unsigned long long)p->wseqiops, (unsigned long long)p->wrandiops);
+	if (p->latency_ns)
+		printf(" latency_us=%llu", us_of(p->latency_ns));
+	if (p->flush_ns)
+		printf(" flush_us=%llu", us_of(p->flush_ns));
+	if (p->rotational)
+		fputs(" rotational=1", stdout);
+	putchar('\n');
+}
+
 static void print_row(const char *name, const char *unit, const struct lab_result *r, bool p99,
 		      bool bytes)
 {

@@ -20,6 +20,8 @@ void device_table_measure(struct device_table *t, const char *spec);
 
 void device_print(const char *spec, const struct lab_device_model *m,
 		  const struct lab_device_info *info, const struct device_table *t);
+/* As weir-profile(5) and the kernel's queue/iosched/profile take it. */
+void device_print_profile_line(const struct weir_profile *p);
 json_t *device_json(const char *spec, const struct lab_device_model *m,
 		    const struct lab_device_info *info, const struct device_table *t);
 json_t *device_options_json(const struct lab_device_model *m);

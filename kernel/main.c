@@ -2,7 +2,7 @@
 /* The module. */
 #include <linux/module.h>
 
-#include "mq.h"
+#include "sysfs.h"
 
 /* A bug, which must not stop the disk: said once, and served on. */
 void weir_assert_fail(const char *expr, const char *file, int line)
@@ -12,16 +12,23 @@ void weir_assert_fail(const char *expr, const char *file, int line)
 
 static int __init weir_module_init(void)
 {
-	int ret = blkcg_policy_register(&weir_mq_blkcg_policy);
+	int ret = weir_mq_tunables_init();
 
 	if (ret)
 		return ret;
+	ret = blkcg_policy_register(&weir_mq_blkcg_policy);
+	if (ret)
+		goto free;
 	weir_mq_debugfs_init();
 	ret = elv_register(&weir_mq_elevator);
-	if (ret) {
-		weir_mq_debugfs_exit();
-		blkcg_policy_unregister(&weir_mq_blkcg_policy);
-	}
+	if (ret)
+		goto unregister;
+	return 0;
+unregister:
+	weir_mq_debugfs_exit();
+	blkcg_policy_unregister(&weir_mq_blkcg_policy);
+free:
+	weir_mq_tunables_exit();
 	return ret;
 }
 
@@ -31,6 +38,7 @@ static void __exit weir_module_exit(void)
 	elv_unregister(&weir_mq_elevator);
 	weir_mq_debugfs_exit();
 	blkcg_policy_unregister(&weir_mq_blkcg_policy);
+	weir_mq_tunables_exit();
 }
 
 module_init(weir_module_init);

@@ -14,7 +14,9 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "mq.h"
+#include "contexts.h"
+#include "profile.h"
+#include "sysfs.h"
 #include "blk-wbt.h"
 
 /* Longest time between looks, if something waits. */
@@ -94,11 +96,13 @@ static void describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_
 		to->flags |= WEIR_RQ_NOMERGE;
 }
 
-static void describe_request(struct weir_rq *to, struct request *rq, struct weir_group *g)
+static void describe_request(struct weir_rq *to, struct request *rq, struct weir_group *g,
+			     struct weir_ctx *ctx)
 {
 	u16 ioprio = req_get_ioprio(rq);
 
 	describe(to, rq->cmd_flags, blk_rq_pos(rq), blk_rq_sectors(rq), g);
+	to->ctx = ctx;
 	to->ioprio_class = IOPRIO_PRIO_CLASS(ioprio);
 	to->ioprio_level = IOPRIO_PRIO_LEVEL(ioprio);
 }
@@ -179,6 +183,7 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 {
 	struct weir_mq *mq = weir_mq_of(q);
 	enum weir_mq_verdict verdict = WEIR_MQ_GO;
+	struct weir_mq_icq *icq = weir_mq_submitting(q);
 	struct request *free = NULL;
 	struct weir_mq_waiter wt;
 	struct weir_mq_group *mg;
@@ -189,6 +194,7 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 	spin_lock_irqsave(&mq->lock, flags);
 	mg = weir_mq_bio_group(mq, bio);
 	describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio), mg->g);
+	desc.ctx = weir_mq_bio_ctx(icq, bio, mg->g);
 	mq->merging = &desc;
 	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
 	mq->merging = NULL;
@@ -213,7 +219,7 @@ static void limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 /* ---- insertion, dispatch, completion ---- */
 
 static bool merge_inserted(struct weir_mq *mq, struct request *rq, struct weir_group *g,
-			   struct list_head *free)
+			   struct weir_ctx *ctx, struct list_head *free)
 {
 	enum weir_merge kind;
 	struct weir_rq desc;
@@ -221,7 +227,7 @@ static bool merge_inserted(struct weir_mq *mq, struct request *rq, struct weir_g
 
 	if (!rq_mergeable(rq))
 		return false;
-	describe_request(&desc, rq, g);
+	describe_request(&desc, rq, g, ctx);
 	mq->merging = &desc;
 	find_merge(mq, &kind);
 	if (kind == WEIR_MERGE_BACK)
@@ -230,11 +236,13 @@ static bool merge_inserted(struct weir_mq *mq, struct request *rq, struct weir_g
 	return merged;
 }
 
-static void insert(struct weir_mq *mq, struct request *rq, bool at_head, struct list_head *free)
+static void insert(struct weir_mq *mq, struct request *rq, const struct weir_mq_submitter *who,
+		   bool at_head, struct list_head *free)
 {
 	enum weir_dir dir = weir_op_dir(op_of(rq->cmd_flags));
 	struct weir_mq_group *mg = weir_mq_bio_group(mq, rq->bio);
 	struct weir_mq_rq *slot = weir_mq_rq(rq);
+	struct weir_ctx *ctx;
 	bool admitted;
 
 	if (slot) { /* the driver gave it back */
@@ -242,7 +250,8 @@ static void insert(struct weir_mq *mq, struct request *rq, bool at_head, struct 
 		return;
 	}
 	admitted = weir_mq_admitted(mq, mg, dir, blk_rq_bytes(rq));
-	if (!at_head && merge_inserted(mq, rq, mg->g, free)) {
+	ctx = weir_mq_rq_ctx(mq, who, rq, mg->g);
+	if (!at_head && merge_inserted(mq, rq, mg->g, ctx, free)) {
 		if (admitted)
 			weir_release(mq->w, mg->g, dir, weir_mq_now());
 		return;
@@ -251,7 +260,7 @@ static void insert(struct weir_mq *mq, struct request *rq, bool at_head, struct 
 	rq->elv.priv[0] = slot;
 	slot->req = rq;
 	slot->admitted = admitted ? mg->g : NULL;
-	describe_request(&slot->rq, rq, mg->g);
+	describe_request(&slot->rq, rq, mg->g, ctx);
 	weir_insert(mq->w, &slot->rq, at_head ? WEIR_HEAD : WEIR_TAIL, weir_mq_now());
 	if (rq_mergeable(rq)) {
 		elv_rqhash_add(mq->q, rq);
@@ -263,15 +272,17 @@ static void insert(struct weir_mq *mq, struct request *rq, bool at_head, struct 
 static void insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, blk_insert_t how)
 {
 	struct weir_mq *mq = weir_mq_of(hctx->queue);
+	struct weir_mq_submitter who;
 	unsigned long flags;
 	LIST_HEAD(free);
 
+	weir_mq_submitter(mq->q, &who);
 	spin_lock_irqsave(&mq->lock, flags);
 	while (!list_empty(list)) {
 		struct request *rq = list_first_entry(list, struct request, queuelist);
 
 		list_del_init(&rq->queuelist);
-		insert(mq, rq, how & BLK_MQ_INSERT_AT_HEAD, &free);
+		insert(mq, rq, &who, how & BLK_MQ_INSERT_AT_HEAD, &free);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 	blk_mq_free_requests(&free);
@@ -314,6 +325,7 @@ static bool has_work(struct blk_mq_hw_ctx *hctx)
 
 static void prepare_request(struct request *rq)
 {
+	weir_mq_ctx_prepare(rq);
 	rq->elv.priv[0] = NULL;
 }
 
@@ -325,6 +337,7 @@ static void finish_request(struct request *rq)
 	unsigned long flags;
 	bool kick;
 
+	weir_mq_ctx_finish(rq);
 	if (!slot)
 		return;
 	rq->elv.priv[0] = NULL;
@@ -398,7 +411,7 @@ static void read_queue(struct weir_mq *mq, struct weir_config *cfg, u32 nr)
 	cfg->pool = nr * nr_sets;
 	cfg->device_depth = q->tag_set->queue_depth * nr_sets;
 	cfg->max_sectors = queue_max_sectors(q);
-	cfg->profile.rotational = !blk_queue_nonrot(q);
+	weir_mq_profile_follow(mq, cfg);
 }
 
 /* The queue is frozen: no request is anywhere. */
@@ -424,6 +437,7 @@ static void depth_updated(struct blk_mq_hw_ctx *hctx)
 
 static void mq_free(struct weir_mq *mq)
 {
+	WARN_ON_ONCE(mq->nr_contexts);
 	if (mq->w)
 		weir_destroy(mq->w);
 	vfree(mq->debug.ring);
@@ -444,11 +458,13 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 
 	if (!eq)
 		return -ENOMEM;
+	weir_mq_sysfs_adopt(eq);
 	mq = kzalloc_node(sizeof(*mq), GFP_KERNEL, q->node);
 	if (!mq)
 		goto put;
 	spin_lock_init(&mq->lock);
 	INIT_LIST_HEAD(&mq->groups);
+	mutex_init(&mq->policy_lock);
 	mq->q = q;
 	hrtimer_init(&mq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	mq->timer.function = timer_fires;
@@ -503,13 +519,15 @@ struct elevator_type weir_mq_elevator = {
 			.request_merge = request_merge,
 			.request_merged = request_merged,
 			.requests_merged = requests_merged,
+			.exit_icq = weir_mq_exit_icq,
 			.prepare_request = prepare_request,
 			.finish_request = finish_request,
 			.insert_requests = insert_requests,
 			.dispatch_request = dispatch_request,
 			.has_work = has_work,
 		},
-	.elevator_attrs = weir_mq_attrs,
+	.icq_size = sizeof(struct weir_mq_icq),
+	.icq_align = __alignof__(struct weir_mq_icq),
 	.elevator_name = "weir",
 	.elevator_owner = THIS_MODULE,
 };

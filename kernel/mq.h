@@ -6,13 +6,16 @@
  *	mq.c	  the elevator: insert, dispatch, finish, merge
  *	admit.c	  who may have a request at all: tasks wait here, not for tags
  *	groups.c  groups follow cgroups
+ *	contexts.c who submits: a context for each process
  *	files.c	  io.weir.* of each cgroup
- *	sysfs.c	  queue/iosched/: policy, tunables
+ *	sysfs.c	  queue/iosched/: the files, and which policy
+ *	tunables.c the policy's tunables, a file each
+ *	profile.c what requests cost on the disk
  *	debugfs.c the flight recorder, and what the state is
  *	watchdog.c what nobody moves on is passed through
  *
- * Lock order: queue_lock, blkcg->lock, mq->lock. The core is called under mq->lock only, with
- * interrupts off, since requests finish in interrupts.
+ * Lock order: queue_lock, then blkcg->lock or an io_context's lock, then mq->lock. The core is
+ * called under mq->lock only, with interrupts off, since requests finish in interrupts.
  */
 #ifndef WEIR_KERNEL_MQ_H
 #define WEIR_KERNEL_MQ_H
@@ -21,6 +24,7 @@
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 #include <linux/ktime.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 
 #include "elevator.h"
@@ -63,6 +67,10 @@ struct weir_mq {
 	u64 nr_dispatched;
 	struct weir_mq_watch watch;
 	struct weir_mq_debug debug;
+	u32 nr_contexts;
+	struct mutex policy_lock; /* one change of the policy, and of its files, at a time */
+	bool own_profile;	  /* cfg.profile was written; else it is the default */
+	bool own_rotational;	  /* and says whether it rotates; else the queue does */
 };
 
 /* A cgroup on a disk. */
@@ -174,8 +182,5 @@ void weir_mq_debugfs_init(void);
 void weir_mq_debugfs_exit(void);
 void weir_mq_debug_add(struct weir_mq *mq);
 void weir_mq_debug_remove(struct weir_mq *mq);
-
-/* sysfs.c */
-extern struct elv_fs_entry weir_mq_attrs[];
 
 #endif

@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * queue/iosched/: the policy, and what can be tuned of it. The handlers of an elevator are not told
- * which attribute they are about, so one file has all tunables, a line each: name and value, unit,
- * range. `name=value` sets one.
+ * queue/iosched/: the policy, its tunables as a file each, the profile.
+ *
+ * The block layer's own handlers are not told which attribute they are about, come under a mutex of
+ * the elevator's, and know one fixed table of files. None of that suits files that come and go with
+ * the policy: whoever removes one waits for its readers, and those would wait for that mutex, which
+ * the writer of `policy` holds. So the elevator's kobject gets a type of ours. It differs from the
+ * block layer's by its files and their handlers only; the release, which frees the kobject and
+ * drops the module, stays the block layer's. Two more things follow from it. The files are there
+ * from the moment that the directory is. And the driver core takes them away, and waits for those
+ * who are inside, before the directory is marked as gone: so nobody adds a file to a directory that
+ * is no more.
+ *
+ * The elevator is in place as long as a file can be read, since it is taken down after its
+ * directory.
  */
-#include <linux/sysfs.h>
+#include <linux/sched/mm.h>
 
-#include "mq.h"
+#include "contexts.h"
+#include "profile.h"
+#include "sysfs.h"
 
-static ssize_t policy_show(struct elevator_queue *eq, char *page)
+static ssize_t show(struct kobject *kobj, struct attribute *attr, char *page)
 {
-	struct weir_mq *mq = eq->elevator_data;
+	const struct weir_mq_attr *a = container_of(attr, struct weir_mq_attr, attr);
+
+	return a->show ? a->show(weir_mq_of_kobj(kobj), a, page) : -EIO;
+}
+
+static ssize_t store(struct kobject *kobj, struct attribute *attr, const char *page, size_t count)
+{
+	const struct weir_mq_attr *a = container_of(attr, struct weir_mq_attr, attr);
+
+	return a->store ? a->store(weir_mq_of_kobj(kobj), a, page, count) : -EIO;
+}
+
+static const struct sysfs_ops ops = {
+	.show = show,
+	.store = store,
+};
+
+/* ---- policy ---- */
+
+static ssize_t policy_show(struct weir_mq *mq, const struct weir_mq_attr *a, char *page)
+{
 	const struct weir_policy *p, *now = weir_current_policy(mq->w);
 	unsigned int n;
 	int at = 0;
@@ -21,20 +54,12 @@ static ssize_t policy_show(struct elevator_queue *eq, char *page)
 	return at + sysfs_emit_at(page, at, "\n");
 }
 
-static ssize_t policy_store(struct elevator_queue *eq, const char *page, size_t count)
+static int change_policy(struct weir_mq *mq, const struct weir_policy *p)
 {
-	struct weir_mq *mq = eq->elevator_data;
-	const struct weir_policy *p;
 	struct weir_switch *sw;
 	unsigned long flags;
-	char name[32];
 	int ret = 0;
 
-	if (sscanf(page, "%31s", name) != 1)
-		return -EINVAL;
-	p = weir_policy_find(name);
-	if (!p)
-		return -EINVAL;
 	spin_lock_irqsave(&mq->lock, flags);
 	sw = weir_switch_prepare(mq->w, p, NULL, &ret);
 	if (sw) {
@@ -42,51 +67,86 @@ static ssize_t policy_store(struct elevator_queue *eq, const char *page, size_t 
 		weir_mq_watch_reset(mq);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
-	if (!sw)
-		return ret;
-	weir_mq_kick(mq);
-	return count;
+	return ret;
 }
 
-static ssize_t tunables_show(struct elevator_queue *eq, char *page)
+/*
+ * What could fail comes first, so there is always the full set of one policy; names that both have
+ * stay there throughout.
+ */
+static int switch_to(struct weir_mq *mq, const struct weir_policy *p)
 {
-	struct weir_mq *mq = eq->elevator_data;
-	const struct weir_tunable *t = weir_policy_info(weir_current_policy(mq->w))->tunables;
-	unsigned int n;
-	int at = 0;
+	const struct weir_policy *before = weir_current_policy(mq->w);
+	unsigned int noio;
+	int ret;
 
-	for (n = 0; t[n].name; n++)
-		at += sysfs_emit_at(page, at, "%s=%llu %s %llu-%llu\n", t[n].name,
-				    weir_tunable_get(mq->w, n), weir_unit_name(t[n].unit), t[n].min,
-				    t[n].max);
-	return at;
+	/* A change of the elevator may wait for us with the queue frozen: no memory by way of it. */
+	noio = memalloc_noio_save();
+	ret = weir_mq_tunables_add(mq, p);
+	if (!ret) {
+		ret = change_policy(mq, p);
+		weir_mq_tunables_remove(mq, ret ? p : before);
+	}
+	memalloc_noio_restore(noio);
+	return ret;
 }
 
-static ssize_t tunables_store(struct elevator_queue *eq, const char *page, size_t count)
+static ssize_t policy_store(struct weir_mq *mq, const struct weir_mq_attr *a, const char *page,
+			    size_t count)
 {
-	struct weir_mq *mq = eq->elevator_data;
-	unsigned long flags;
-	char line[64], *value = line;
-	u64 number;
-	int n, ret;
+	const struct weir_policy *p;
+	char name[32];
+	int ret;
 
-	if (strscpy(line, page, sizeof(line)) < 0)
+	if (sscanf(page, "%31s", name) != 1)
 		return -EINVAL;
-	strsep(&value, "=");
-	if (!value || kstrtou64(strim(value), 10, &number))
+	p = weir_policy_find(name);
+	if (!p)
 		return -EINVAL;
-	spin_lock_irqsave(&mq->lock, flags);
-	n = weir_tunable_find(weir_current_policy(mq->w), strim(line));
-	ret = n < 0 ? n : weir_tunable_set(mq->w, n, number, weir_mq_now());
-	spin_unlock_irqrestore(&mq->lock, flags);
+	mutex_lock(&mq->policy_lock);
+	ret = switch_to(mq, p);
+	mutex_unlock(&mq->policy_lock);
 	if (ret)
 		return ret;
 	weir_mq_kick(mq);
 	return count;
 }
 
-struct elv_fs_entry weir_mq_attrs[] = {
-	__ATTR(policy, 0644, policy_show, policy_store),
-	__ATTR(tunables, 0644, tunables_show, tunables_store),
-	__ATTR_NULL,
+static ssize_t contexts_show(struct weir_mq *mq, const struct weir_mq_attr *a, char *page)
+{
+	return sysfs_emit(page, "%u\n", READ_ONCE(mq->nr_contexts));
+}
+
+/* ---- the directory ---- */
+
+static struct weir_mq_attr policy = __ATTR(policy, 0644, policy_show, policy_store);
+static struct weir_mq_attr tunables = __ATTR(tunables, 0444, weir_mq_tunables_show, NULL);
+static struct weir_mq_attr profile = __ATTR(profile, 0644, weir_mq_profile_show,
+					    weir_mq_profile_store);
+static struct weir_mq_attr contexts = __ATTR(contexts, 0444, contexts_show, NULL);
+
+static struct attribute *attrs[] = {
+	&policy.attr, &tunables.attr, &profile.attr, &contexts.attr, NULL,
 };
+
+static const struct attribute_group group = {
+	.attrs = attrs,
+};
+
+static const struct attribute_group *groups[] = {
+	&group,
+	&weir_mq_tunables_group,
+	NULL,
+};
+
+static struct kobj_type type = {
+	.sysfs_ops = &ops,
+	.default_groups = groups,
+};
+
+void weir_mq_sysfs_adopt(struct elevator_queue *eq)
+{
+	/* All elevators have the same one. */
+	WRITE_ONCE(type.release, eq->kobj.ktype->release);
+	eq->kobj.ktype = &type;
+}

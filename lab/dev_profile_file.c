@@ -10,57 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <weir/profile_keys.h>
+
 #include "core/fixed.h"
 #include "lab/dev_profile.h"
 
+/* clang-format off */
 enum key {
-	KEY_RBPS,
-	KEY_RSEQIOPS,
-	KEY_RRANDIOPS,
-	KEY_WBPS,
-	KEY_WSEQIOPS,
-	KEY_WRANDIOPS,
-	KEY_RLAT,
-	KEY_WLAT,
-	KEY_LATENCY,
-	KEY_WLATENCY,
-	KEY_FLUSH,
-	KEY_DEPTH,
-	KEY_CAPACITY,
-	KEY_ROTATIONAL,
+#define KEY(id, name, min, max) KEY_##id,
+	WEIR_PROFILE_KEYS(KEY)
+#undef KEY
 	KEY_CTRL,
 	KEY_MODEL,
 	NR_KEYS,
 };
 
-#define BPS_MIN UINT64_C(65536) /* 256 KiB take 4 s, the longest that a request may cost */
-#define BPS_MAX UINT64_C(1000000000000)
-#define IOPS_MAX UINT64_C(100000000)
-#define LATENCY_US_MAX UINT64_C(60000000)
-
 static const struct {
 	const char *name;
-	bool needed;
 	uint64_t min, max;
 	const char *words[2]; /* instead of a number */
 } keys[NR_KEYS] = {
-	[KEY_RBPS] = {"rbps", true, BPS_MIN, BPS_MAX, {NULL, NULL}},
-	[KEY_RSEQIOPS] = {"rseqiops", true, 1, IOPS_MAX, {NULL, NULL}},
-	[KEY_RRANDIOPS] = {"rrandiops", true, 1, IOPS_MAX, {NULL, NULL}},
-	[KEY_WBPS] = {"wbps", true, BPS_MIN, BPS_MAX, {NULL, NULL}},
-	[KEY_WSEQIOPS] = {"wseqiops", true, 1, IOPS_MAX, {NULL, NULL}},
-	[KEY_WRANDIOPS] = {"wrandiops", true, 1, IOPS_MAX, {NULL, NULL}},
-	[KEY_RLAT] = {"rlat", false, 0, LATENCY_US_MAX, {NULL, NULL}},
-	[KEY_WLAT] = {"wlat", false, 0, LATENCY_US_MAX, {NULL, NULL}},
-	[KEY_LATENCY] = {"latency_us", false, 1, LATENCY_US_MAX, {NULL, NULL}},
-	[KEY_WLATENCY] = {"wlatency_us", false, 1, LATENCY_US_MAX, {NULL, NULL}},
-	[KEY_FLUSH] = {"flush_us", false, 0, LATENCY_US_MAX, {NULL, NULL}},
-	[KEY_DEPTH] = {"depth", false, 1, 65536, {NULL, NULL}},
-	[KEY_CAPACITY] = {"capacity_gb", false, 1, 1000000, {NULL, NULL}},
-	[KEY_ROTATIONAL] = {"rotational", false, 0, 1, {NULL, NULL}},
-	[KEY_CTRL] = {"ctrl", false, 0, 0, {"user", "auto"}},
-	[KEY_MODEL] = {"model", false, 0, 0, {"linear", "linear"}},
+#define KEY(id, name, min, max) [KEY_##id] = {name, min, max, {NULL, NULL}},
+	WEIR_PROFILE_KEYS(KEY)
+#undef KEY
+	[KEY_CTRL] = {"ctrl", 0, 0, {"user", "auto"}},
+	[KEY_MODEL] = {"model", 0, 0, {"linear", "linear"}},
 };
+/* clang-format on */
 
 struct scan {
 	const char *at, *end, *name;
@@ -298,8 +274,8 @@ static bool finish(struct scan *s, struct dev_profile_data *out)
 	const char *wrong;
 	int k;
 
-	for (k = 0; k < NR_KEYS; k++)
-		if (keys[k].needed && !s->seen[k])
+	for (k = 0; k <= KEY_WRANDIOPS; k++)
+		if (!s->seen[k])
 			return refuse(s,
 				      "end: %s is missing; rbps rseqiops rrandiops wbps wseqiops "
 				      "wrandiops are needed",

@@ -66,12 +66,26 @@ check "the best rate of a curve is at the knee" json \
 	'[r["iops"] for r in j["curve"] if r["depth"] == j["knee_depth"]][0] * 100 >=
 	 99 * max(r["iops"] for r in j["curve"])' \
 	curve --device nvme --rw read --bs 128k --json
+# What --profile prints for the first device is a profile, and that one has the same.
+profile_again()
+{
+	for device; do
+		"$weir" devices --profile "$device" >"$tmp/line" && [ "$(wc -l <"$tmp/line")" -eq 1 ] &&
+			"$weir" devices --profile "profile:$tmp/line" >"$tmp/again" &&
+			cmp -s "$tmp/line" "$tmp/again" || return 1
+	done
+}
+check "a profile in one line, which is read back the same" \
+	profile_again hdd ssd pcie-flash nvme profile:pc711 profile:hfs256
+check "with what rotates" sh -c "'$weir' devices -p hdd | grep -q ' flush_us=8580 rotational=1\$'"
 check "help is printed and is no error" fits curve --help
 check "unknown device" refuses "floppy: no such model; there are hdd," devices floppy
 check "unknown option of a device" refuses "there are wcache," devices hdd:speed=1
 check "value out of range" refuses "wcache=2: wcache must be" devices hdd:wcache=2
 check "two devices" refuses "ssd: one device is accepted" devices hdd ssd
 check "unknown option" refuses "--fast: no such option; there are --json," devices --fast
+check "a profile of nothing" refuses "--profile: needs a device" devices --profile
+check "a profile as JSON" refuses "--profile: not with --json" devices --profile --json hdd
 check "a curve without a device" refuses "--device=DEVICE" curve
 check "unknown pattern" refuses "sideways: --rw must be read," curve -d hdd --rw sideways
 check "odd block size" refuses "1000: --bs must be" curve -d hdd --bs 1000

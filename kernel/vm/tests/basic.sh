@@ -14,8 +14,6 @@ for p in noop deadline tpps weir; do
 	ok "policy $p" sh -c "echo $p >$Q/iosched/policy && dd if=/dev/$D of=/dev/null bs=4k count=10 iflag=direct status=none"
 done
 ok "an unknown policy is refused" sh -c "! echo nonsense >$Q/iosched/policy" 2>/dev/null
-ok "a tunable is set" sh -c "echo async_every=8 >$Q/iosched/tunables && grep -q ^async_every=8 $Q/iosched/tunables"
-ok "out of its range it is refused" sh -c "! echo floor_percent=100 >$Q/iosched/tunables" 2>/dev/null
 
 groups a
 dev=$(cat /sys/block/$D/dev)
