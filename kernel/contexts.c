@@ -24,7 +24,6 @@
 #include <linux/sched.h>
 
 #include "contexts.h"
-#include "blk.h"
 
 static struct weir_mq_icq *weir_mq_icq(struct io_cq *icq)
 {

@@ -83,12 +83,11 @@ static bool is_weight(u32 weight)
 	return weight >= WEIR_WEIGHT_MIN && weight <= WEIR_WEIGHT_MAX;
 }
 
-/* Opens the disk that a line begins with; what follows is in ctx->body. Ends with blkg_conf_exit. */
+/* Opens the disk that a line begins with; what follows is in ctx->body. Ends with weir_mq_conf_close(). */
 static struct weir_mq_group *open_line(struct kernfs_open_file *of, char *buf,
 				       struct blkg_conf_ctx *ctx, int *ret)
 {
-	blkg_conf_init(ctx, buf);
-	*ret = blkg_conf_prep(css_to_blkcg(of_css(of)), &weir_mq_blkcg_policy, ctx);
+	*ret = weir_mq_conf_open(css_to_blkcg(of_css(of)), &weir_mq_blkcg_policy, buf, ctx);
 	return *ret ? NULL : weir_mq_group(blkg_to_pd(ctx->blkg, &weir_mq_blkcg_policy));
 }
 
@@ -122,7 +121,7 @@ static ssize_t weight_write(struct kernfs_open_file *of, char *buf, size_t nbyte
 		}
 		ret = ret ?: weir_mq_apply(mg);
 	}
-	blkg_conf_exit(&ctx);
+	weir_mq_conf_close(&ctx);
 	return ret ?: nbytes;
 }
 
@@ -207,7 +206,7 @@ static ssize_t rates_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 		if (ret)
 			mg->attr = before;
 	}
-	blkg_conf_exit(&ctx);
+	weir_mq_conf_close(&ctx);
 	return ret ?: nbytes;
 }
 
@@ -248,7 +247,7 @@ static ssize_t latency_write(struct kernfs_open_file *of, char *buf, size_t nbyt
 		if (ret)
 			mg->attr.latency_target_ns = before;
 	}
-	blkg_conf_exit(&ctx);
+	weir_mq_conf_close(&ctx);
 	return ret ?: nbytes;
 }
 

@@ -22,13 +22,14 @@ static void cpd_free(struct blkcg_policy_data *cpd)
 	kfree(container_of(cpd, struct weir_mq_cgroup, cpd));
 }
 
-static struct blkg_policy_data *pd_alloc(struct gendisk *disk, struct blkcg *blkcg, gfp_t gfp)
+static struct blkg_policy_data *WEIR_MQ_PD_ALLOC(disk, blkcg, gfp)
 {
-	struct weir_mq_group *mg = kzalloc_node(sizeof(*mg), gfp, disk->queue->node);
+	struct request_queue *q = WEIR_MQ_PD_QUEUE(disk);
+	struct weir_mq_group *mg = kzalloc_node(sizeof(*mg), gfp, q->node);
 
 	if (!mg)
 		return NULL;
-	mg->mq = weir_mq_of(disk->queue);
+	mg->mq = weir_mq_of(q);
 	weir_group_attr_init(&mg->attr);
 	INIT_LIST_HEAD(&mg->waiters[WEIR_READ]);
 	INIT_LIST_HEAD(&mg->waiters[WEIR_WRITE]);

@@ -27,10 +27,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 
-#include "elevator.h"
-#include "blk-mq.h"
-#include "blk-mq-sched.h"
-#include "blk-cgroup.h"
+#include "compat.h"
 
 #include <weir/weir.h>
 
