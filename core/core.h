@@ -34,8 +34,11 @@ struct weir {
 	uint64_t nr_held, nr_queued, nr_in_flight;
 	uint64_t retry_ns; /* no dispatch before, unless something happens */
 
-	/* Entitlement: time in which something was queued or in flight. */
-	uint64_t in_use_last_ns, in_use_pending_ns, in_use_ns;
+	/*
+	 * Entitlement: time in which something was queued or in flight; up to where the root has
+	 * it; and what it was when the statistics were reset.
+	 */
+	uint64_t in_use_ns, in_use_settled_ns, in_use_reset_ns;
 	struct weir_list claims;
 
 	struct weir_cost_model cost;
@@ -74,14 +77,15 @@ struct weir {
 /* The recorder must know of each time, also if the call itself is not recorded. */
 void weir_rec_tick(struct weir *w);
 
-/* Time up to now was in use, or not: by what the instance has just now. */
-static inline void weir_entitle_integrate(struct weir *w, uint64_t now)
+/* Time up to now was in use, or not, and waited for one cause: by what the instance has just now. */
+static inline void weir_advance(struct weir *w, uint64_t now)
 {
-	if (w->nr_queued || w->nr_in_flight) {
-		w->in_use_pending_ns += now - w->in_use_last_ns;
-		w->in_use_ns += now - w->in_use_last_ns;
-	}
-	w->in_use_last_ns = now;
+	uint64_t passed_ns = now - w->now;
+
+	weir_wait_advance(&w->clocks, passed_ns);
+	if (w->nr_queued | w->nr_in_flight)
+		w->in_use_ns += passed_ns;
+	w->now = now;
 }
 
 /* Every call begins with this: time moves on, never back. */
@@ -91,11 +95,9 @@ static inline void weir_tick(struct weir *w, uint64_t now)
 		return;
 	if (weir_unlikely(w->recorder != NULL))
 		weir_rec_tick(w);
-	weir_wait_advance(&w->clocks, now);
 	if (weir_unlikely(!list_is_empty(&w->claims)))
 		weir_entitle_expire(w, now);
-	weir_entitle_integrate(w, now);
-	w->now = now;
+	weir_advance(w, now);
 }
 
 /* Frees a removed group, and then its removed ancestors, as far as nothing names them any more. */

@@ -22,8 +22,8 @@ static void settle_node(struct weir_group *g)
 		gain = e->nr_active ? part(g->attr.weight, unit - e->seen_unit) : 0;
 		e->seen_unit = unit;
 	} else {
-		gain = g->w->in_use_pending_ns << WEIR_ENT_SHIFT;
-		g->w->in_use_pending_ns = 0;
+		gain = (g->w->in_use_ns - g->w->in_use_settled_ns) << WEIR_ENT_SHIFT;
+		g->w->in_use_settled_ns = g->w->in_use_ns;
 	}
 	e->sum += gain;
 	if (gain && e->weight_sum) {
@@ -109,8 +109,8 @@ void weir_entitle_expire(struct weir *w, uint64_t now)
 		if (renew_claim(g, now))
 			continue;
 		/* It may have stood behind one with a later end: time doesn't run back for it. */
-		end_ns = weir_max64(end_ns, w->in_use_last_ns);
-		weir_entitle_integrate(w, end_ns);
+		end_ns = weir_max64(end_ns, w->now);
+		weir_advance(w, end_ns);
 		list_unlink(&g->entitle.claim);
 		g->entitle.claiming = false;
 		deactivate(g, end_ns);
@@ -202,7 +202,7 @@ void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *
 
 	settle(g);
 	out->entitled_ns = (own ? e->own_sum : e->sum) >> WEIR_ENT_SHIFT;
-	out->in_use_ns = g->w->in_use_ns;
+	out->in_use_ns = g->w->in_use_ns - g->w->in_use_reset_ns;
 	out->active_ns = weir_group_active_ns(g) - e->active_reset_ns;
 }
 

@@ -119,8 +119,6 @@ struct weir *weir_create(const struct weir_config *cfg, const struct weir_host *
 		w->host = *host;
 		w->policy = policy;
 		w->now = now;
-		w->clocks.last_ns = now;
-		w->in_use_last_ns = now;
 		init_lists(w);
 		weir_cost_model_init(&w->cost, &cfg->profile);
 		weir_tunables_load(w->tunable, policy, tunables);

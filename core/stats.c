@@ -4,12 +4,19 @@
 
 #include "core/record.h"
 
-void weir_bins_halve(struct weir_bins *b)
+static void halve(struct weir_bins *b)
 {
 	unsigned int i;
 
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		b->bucket[i] /= 2;
+}
+
+void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket)
+{
+	*bucket = UINT32_MAX;
+	halve(b);
+	++*bucket;
 }
 
 static void add_bins(struct weir_bins *into, const struct weir_bins *from)
@@ -18,7 +25,7 @@ static void add_bins(struct weir_bins *into, const struct weir_bins *from)
 
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		while (from->bucket[i] > UINT32_MAX - into->bucket[i])
-			weir_bins_halve(into);
+			halve(into);
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		into->bucket[i] += from->bucket[i];
 }
@@ -202,5 +209,5 @@ void weir_stats_reset(struct weir *w, uint64_t now)
 	weir_record_stats_reset(w);
 	list_for_each(g, &w->groups, struct weir_group, all)
 		reset_group(g, w->now);
-	w->in_use_ns = 0;
+	w->in_use_reset_ns = w->in_use_ns;
 }

@@ -43,28 +43,29 @@ struct weir_stats {
 
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {
+	const uint64_t least = UINT64_C(1) << WEIR_HIST_MIN_BITS;
+	const uint64_t most = (UINT64_C(1) << WEIR_HIST_MAX_BITS) - 1;
 	const unsigned int first = (WEIR_HIST_MIN_BITS - WEIR_HIST_SUB_BITS + 1)
 				   << WEIR_HIST_SUB_BITS;
 	unsigned int shift;
 
-	if (value_ns < UINT64_C(1) << WEIR_HIST_MIN_BITS)
-		return 0;
-	if (value_ns >= UINT64_C(1) << WEIR_HIST_MAX_BITS)
-		return WEIR_HIST_BUCKETS - 1;
+	/* What lies outside belongs to the first bucket or the last. */
+	value_ns = value_ns > least ? value_ns : least;
+	value_ns = value_ns < most ? value_ns : most;
 	/* What is left of the value, 8 to 15, adds the sub-bucket and one more power of two. */
 	shift = weir_log2(value_ns) - WEIR_HIST_SUB_BITS;
 	return (shift << WEIR_HIST_SUB_BITS) + (unsigned int)(value_ns >> shift) - first;
 }
 
-void weir_bins_halve(struct weir_bins *b);
+/* *bucket was full, and is 0 after one more. */
+void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket);
 
 static inline void weir_bins_add(struct weir_bins *b, uint64_t value_ns)
 {
 	uint32_t *bucket = &b->bucket[weir_hist_index(value_ns)];
 
-	if (__builtin_expect(*bucket == UINT32_MAX, 0))
-		weir_bins_halve(b);
-	++*bucket;
+	if (__builtin_expect(!++*bucket, 0))
+		weir_bins_overflow(b, bucket);
 }
 
 /* A removed child's counters become its parent's own. */

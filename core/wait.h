@@ -37,7 +37,6 @@ enum weir_wait_state {
 
 struct weir_wait_clocks {
 	enum weir_wait_state state;
-	uint64_t last_ns;
 	uint64_t clock_ns[WEIR_NR_CLOCKS];
 	struct weir_group *next;	       /* leaf end of the path that goes next, or NULL */
 	uint64_t next_share_ns, next_floor_ns; /* up to these clocks its time is in the nodes */
@@ -64,10 +63,9 @@ struct weir_wait_sums {
 };
 
 /* The instance's time moves on: O(1). */
-static inline void weir_wait_advance(struct weir_wait_clocks *c, uint64_t now)
+static inline void weir_wait_advance(struct weir_wait_clocks *c, uint64_t passed_ns)
 {
-	c->clock_ns[c->state] += now - c->last_ns;
-	c->last_ns = now;
+	c->clock_ns[c->state] += passed_ns;
 }
 
 static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_state state)
