@@ -76,13 +76,13 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 	if (weir_unlikely(w->nr_judged))
 		weir_judge_insert(g, dir);
 	weir_record_insert(w, rq, where);
-	if (accounts(w))
-		weir_wait_backlog_inc(g, w->now);
 	if (route(w, rq, where)) {
 		queue(w, rq, where, w->now);
 	} else {
 		rq->state = WEIR_RQ_HELD;
 		w->nr_held++;
+		if (accounts(w))
+			weir_wait_held_inc(g, w->now);
 		weir_limits_hold(rq, w->now);
 	}
 	weir_merge_add(w, rq);
@@ -100,6 +100,8 @@ static void release_due(struct weir *w)
 			break;
 		w->nr_held--;
 		queue(w, rq, WEIR_TAIL, rq->release_ns);
+		if (accounts(w))
+			weir_wait_held_dec(rq->group, w->now);
 	}
 	weir_admission_wake(w);
 }
@@ -119,7 +121,6 @@ static inline void account_wait(struct weir_group *g, enum weir_dir dir, uint64_
 	struct weir_counters *d = &g->stats.dir[dir];
 
 	weir_wait_ready_dec(g, now);
-	weir_wait_backlog_dec(g, now);
 	d->queue_wait_ns += wait_ns;
 	if (wait_ns > d->queue_wait_max_ns)
 		d->queue_wait_max_ns = wait_ns;
@@ -293,8 +294,6 @@ void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uin
 	d->device_ns -= weir_min64(d->device_ns, rq->cost_ns);
 	d->waiting++;
 	rq->since_ns = w->now;
-	if (accounts(w))
-		weir_wait_backlog_inc(rq->group, w->now);
 	queue(w, rq, WEIR_HEAD, w->now);
 }
 
@@ -304,6 +303,8 @@ void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)
 	if (rq->state == WEIR_RQ_HELD) {
 		weir_limits_unhold(rq, w->now);
 		w->nr_held--;
+		if (accounts(w))
+			weir_wait_held_dec(rq->group, w->now);
 	} else {
 		weir_assert(rq->state == WEIR_RQ_QUEUED);
 		w->policy->remove(w, rq);
@@ -311,8 +312,6 @@ void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)
 		if (accounts(w))
 			weir_wait_ready_dec(rq->group, w->now);
 	}
-	if (accounts(w))
-		weir_wait_backlog_dec(rq->group, w->now);
 	rq_stats(rq)->waiting--;
 	w->retry_ns = 0;
 }

@@ -48,8 +48,8 @@ struct weir_wait_clocks {
  * device_ns.
  */
 struct weir_wait {
-	uint32_t nr_backlogged; /* own requests that wait, and backlogged children */
-	uint32_t nr_ready;	/* own requests in the policy, and ready children */
+	uint32_t nr_ready; /* own requests in the policy, and children with such below them */
+	uint32_t nr_held;  /* own requests that a ceiling holds, and the same */
 	uint64_t share_ns, floor_ns;
 	uint64_t device_ns; /* the sum, instead of wait_ns[WEIR_WAIT_DEVICE] */
 };
@@ -73,14 +73,20 @@ static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_stat
 	c->state = state;
 }
 
+static inline bool weir_wait_is_backlogged(const struct weir_wait *wt)
+{
+	return wt->nr_ready || wt->nr_held;
+}
+
 /*
- * The first own request of a node waits, or the last ceases to; the same in the policy. Both tell
- * the parent, if it is its first or last child: O(depth). wait_count.h has what comes before.
+ * The first own request of a node waits in the policy, or the last ceases to. Both tell the parent,
+ * if it is its first or last child: O(depth). wait_count.h has what comes before.
  */
-void weir_wait_backlog_begin(struct weir_group *g, uint64_t now);
-void weir_wait_backlog_end(struct weir_group *g, uint64_t now);
 void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
 void weir_wait_ready_end(struct weir_group *g, uint64_t now);
+/* One more or less of g's own requests is held by a ceiling. What is let go is ready first. */
+void weir_wait_held_inc(struct weir_group *g, uint64_t now);
+void weir_wait_held_dec(struct weir_group *g, uint64_t now);
 
 /* g's request is the next to go. O(depth of the one before); O(1) if it was already. */
 void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g);
