@@ -59,6 +59,7 @@ struct weir {
 
 	/* Merging. */
 	struct weir_rq *last_merge;
+	struct weir_list merge_new; /* in order of arrival, not yet in the hash: core/merge.h */
 	struct weir_list merge_hash[WEIR_MERGE_BUCKETS]; /* by end sector */
 
 	struct weir_group *root;

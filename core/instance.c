@@ -77,6 +77,7 @@ static void init_lists(struct weir *w)
 	list_init(&w->admit_waiters);
 	list_init(&w->groups);
 	list_init(&w->ctxs);
+	list_init(&w->merge_new);
 	for (i = 0; i < WEIR_MERGE_BUCKETS; i++)
 		list_init(&w->merge_hash[i]);
 }
@@ -184,16 +185,12 @@ uint64_t weir_tunable_get(const struct weir *w, unsigned int index)
 
 int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now)
 {
-	struct weir_rq *rq, *tmp;
-	unsigned int i;
-
 	weir_tick(w, now);
 	if (config_check(cfg) || cfg->accounting != w->cfg.accounting)
 		return -WEIR_EINVAL;
 	/* Without merging nothing may stay in the look-up. */
-	for (i = 0; !cfg->merge && i < WEIR_MERGE_BUCKETS; i++)
-		list_for_each_safe(rq, tmp, &w->merge_hash[i], struct weir_rq, hash)
-			weir_merge_del(w, rq);
+	if (!cfg->merge)
+		weir_merge_del_all(w);
 	w->cfg = *cfg;
 	weir_cost_model_init(&w->cost, &cfg->profile);
 	weir_record_reconfigure(w);
