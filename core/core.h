@@ -29,9 +29,12 @@ struct weir {
 	uint64_t tunable[WEIR_TUNABLES_MAX];
 	uint16_t epoch; /* grows with each switch of policy */
 	bool drain;
+	bool rare; /* weir_rare_update() */
 
 	uint64_t seq; /* of the last insertion */
 	uint64_t nr_held, nr_queued, nr_in_flight;
+	uint64_t
+		full_at; /* so many in flight fill the device: cfg.device_depth, or no number does */
 	uint64_t retry_ns; /* no dispatch before, unless something happens */
 
 	/*
@@ -89,6 +92,16 @@ static inline void weir_advance(struct weir *w, uint64_t now)
 	w->now = now;
 }
 
+/*
+ * Is there anything that most requests have nothing to do with? Then inserting and completing look
+ * for it; else they look here once. Called by whoever changes one of these.
+ */
+static inline void weir_rare_update(struct weir *w)
+{
+	w->rare = w->recorder || w->nr_limited || w->nr_held || w->nr_judged || w->drain ||
+		  !list_is_empty(&w->claims) || !w->cfg.accounting;
+}
+
 /* Every call begins with this: time moves on, never back. */
 static inline void weir_tick(struct weir *w, uint64_t now)
 {
@@ -99,6 +112,13 @@ static inline void weir_tick(struct weir *w, uint64_t now)
 	if (weir_unlikely(!list_is_empty(&w->claims)))
 		weir_entitle_expire(w, now);
 	weir_advance(w, now);
+}
+
+/* The same where nothing is rare. */
+static inline void weir_tick_plain(struct weir *w, uint64_t now)
+{
+	if (now > w->now)
+		weir_advance(w, now);
 }
 
 /* Frees a removed group, and then its removed ancestors, as far as nothing names them any more. */

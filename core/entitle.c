@@ -85,6 +85,13 @@ static void deactivate(struct weir_group *g, uint64_t now)
 	}
 }
 
+static void end_claim(struct weir_group *g)
+{
+	list_unlink(&g->entitle.claim);
+	g->entitle.claiming = false;
+	weir_rare_update(g->w);
+}
+
 /* Who waits for admission has its claim renewed, as long as it takes. */
 static bool renew_claim(struct weir_group *g, uint64_t now)
 {
@@ -111,22 +118,17 @@ void weir_entitle_expire(struct weir *w, uint64_t now)
 		/* It may have stood behind one with a later end: time doesn't run back for it. */
 		end_ns = weir_max64(end_ns, w->now);
 		weir_advance(w, end_ns);
-		list_unlink(&g->entitle.claim);
-		g->entitle.claiming = false;
+		end_claim(g);
 		deactivate(g, end_ns);
 	}
 }
 
 void weir_entitle_busy(struct weir_group *g, uint64_t now)
 {
-	struct weir_entitle *e = &g->entitle;
-
-	if (e->claiming) {
-		list_unlink(&e->claim);
-		e->claiming = false;
-	} else {
+	if (g->entitle.claiming)
+		end_claim(g);
+	else
 		activate(g, now);
-	}
 }
 
 void weir_entitle_quiet(struct weir_group *g, uint64_t now)
@@ -139,6 +141,7 @@ void weir_entitle_quiet(struct weir_group *g, uint64_t now)
 	e->claiming = true;
 	e->claim_end_ns = now + g->w->cfg.claim_ns;
 	list_push_back(&g->w->claims, &e->claim);
+	weir_rare_update(g->w);
 }
 
 void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_weight)
@@ -156,12 +159,9 @@ void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_we
 
 void weir_entitle_unclaim(struct weir_group *g, uint64_t now)
 {
-	struct weir_entitle *e = &g->entitle;
-
-	if (!e->claiming)
+	if (!g->entitle.claiming)
 		return;
-	list_unlink(&e->claim);
-	e->claiming = false;
+	end_claim(g);
 	deactivate(g, now);
 }
 

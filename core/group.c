@@ -166,8 +166,10 @@ void weir_group_destroy(struct weir_group *g)
 		w->policy->group_offline(w, g);
 	weir_entitle_forget(g, w->now);
 	weir_wait_forget(&w->clocks, g);
-	if (g->judge.on)
+	if (g->judge.on) {
 		w->nr_judged--;
+		weir_rare_update(w);
+	}
 	if (g->parent) {
 		weir_stats_fold(g->parent, g);
 		list_unlink(&g->sibling);

@@ -82,6 +82,11 @@ static void init_lists(struct weir *w)
 		list_init(&w->merge_hash[i]);
 }
 
+static void set_full_at(struct weir *w)
+{
+	w->full_at = w->cfg.device_depth ? w->cfg.device_depth : UINT64_MAX;
+}
+
 static int init_policy(struct weir *w)
 {
 	if (w->policy->instance_size) {
@@ -121,6 +126,8 @@ struct weir *weir_create(const struct weir_config *cfg, const struct weir_host *
 		w->policy = policy;
 		w->now = now;
 		init_lists(w);
+		set_full_at(w);
+		weir_rare_update(w);
 		weir_cost_model_init(&w->cost, &cfg->profile);
 		weir_tunables_load(w->tunable, policy, tunables);
 		e = init_policy(w);
@@ -192,6 +199,7 @@ int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now
 	if (!cfg->merge)
 		weir_merge_del_all(w);
 	w->cfg = *cfg;
+	set_full_at(w);
 	weir_cost_model_init(&w->cost, &cfg->profile);
 	weir_record_reconfigure(w);
 	if (w->policy->tuned)

@@ -17,10 +17,9 @@
 #include "core/memory.h"
 
 /*
- * gcc takes a function that does nothing but this for one without effect, and drops the call if it
- * is not inlined before it looks: all that ask must be.
+ * gcc takes a function that does nothing but ask for one without effect, and drops the call if it is
+ * not inlined before it looks: so all that ask are weir_inlined.
  */
-#define weir_inlined inline __attribute__((always_inline))
 
 /* So many groups and their requests fit the near caches. */
 #define WEIR_PREFETCH_GROUPS 512

@@ -10,6 +10,7 @@
 
 #include <weir/stats.h>
 
+#include "core/assert.h"
 #include "core/fixed.h"
 
 struct weir_bins {
@@ -58,7 +59,7 @@ static inline unsigned int weir_hist_index(uint64_t value_ns)
 }
 
 /* *bucket was full, and is 0 after one more. */
-void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket);
+weir_seldom void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket);
 
 static inline void weir_bins_add(struct weir_bins *b, uint64_t value_ns)
 {

@@ -24,6 +24,8 @@
 
 #include <weir/stats.h>
 
+#include "core/assert.h"
+
 /* States of the instance, each with a clock. */
 enum weir_wait_state {
 	WEIR_CLOCK_HOST,
@@ -82,8 +84,8 @@ static inline bool weir_wait_is_backlogged(const struct weir_wait *wt)
  * The first own request of a node waits in the policy, or the last ceases to. Both tell the parent,
  * if it is its first or last child: O(depth). wait_count.h has what comes before.
  */
-void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
-void weir_wait_ready_end(struct weir_group *g, uint64_t now);
+weir_seldom void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
+weir_seldom void weir_wait_ready_end(struct weir_group *g, uint64_t now);
 /* One more or less of g's own requests is held by a ceiling. What is let go is ready first. */
 void weir_wait_held_inc(struct weir_group *g, uint64_t now);
 void weir_wait_held_dec(struct weir_group *g, uint64_t now);
