@@ -16,7 +16,7 @@
 
 static weir_inlined void wp_ahead_dispatched(const struct wp *p)
 {
-	if (p->nr_queued)
+	if (weir_policy_queued(p->w))
 		weir_prefetch_lines(p->root->next, 2);
 }
 
@@ -33,7 +33,7 @@ static weir_inlined void wp_ahead_completed(const struct wp *p)
 {
 	const struct wp_group *pg = p->root->next;
 
-	if (!p->nr_queued)
+	if (!weir_policy_queued(p->w))
 		return;
 	weir_prefetch_group(pg->g);
 	weir_prefetch(pg->parent);

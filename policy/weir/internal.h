@@ -193,7 +193,6 @@ struct wp_probe {
 struct wp {
 	struct weir *w;
 	struct wp_group *root;
-	uint32_t nr_queued;
 
 	/* Depth. */
 	uint64_t window_ns;	/* standing: device time that may be in flight */

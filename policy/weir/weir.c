@@ -124,7 +124,6 @@ static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 	struct wp_group *pg = wp_group(g);
 
 	wp_leaf_insert(pg, rq, where);
-	p->nr_queued++;
 	/* The first of them. */
 	if (!weir_heap_has(&pg->own.item)) {
 		wp_shares_activate(g, rq->cost_ns);
@@ -141,7 +140,6 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 	struct weir_group *g = rq->group;
 
 	wp_leaf_remove(wp_group(g), rq);
-	p->nr_queued--;
 	if (!wp_leaf_nr(wp_group(g))) {
 		wp_shares_deactivate(g);
 		if (p->nr_floors)
@@ -194,7 +192,6 @@ static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 		rq = wp_leaf_take(p, pg);
 	else
 		wp_leaf_taken(pg, rq);
-	p->nr_queued--;
 	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_unlikely(c->out_of_turn))
 		charge_out_of_turn(c, rq);
@@ -213,8 +210,6 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	struct wp_choice c = {.pg = NULL};
 	bool squeezed;
 
-	if (!p->nr_queued)
-		return NULL;
 	c.pg = p->root->next;
 	if (weir_unlikely(p->nr_floors))
 		choose_owed(p, &c);
@@ -235,7 +230,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	return wp_of(w)->nr_queued ? wp_of(w)->root->next->g : NULL;
+	return weir_policy_queued(w) ? wp_of(w)->root->next->g : NULL;
 }
 
 static uint64_t promised(struct weir *w, const struct weir_group *g)
