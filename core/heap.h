@@ -91,37 +91,48 @@ static inline uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, u
 }
 
 /*
- * The same for at most four. Which one it is nobody can foretell, a processor neither: so it is
- * computed from the signs of differences, without a jump. Only equal keys go the long way.
+ * The same for four, and for three. Which one it is nobody can foretell, a processor neither: so it
+ * is computed from the signs of differences, without a jump. Only equal keys go the long way.
  */
-static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry, uint32_t nr)
+static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry)
 {
-	uint32_t a, b = nr - 1;
-	uint64_t d01, d23 = 1, d;
+	uint64_t d01 = entry[1].key - entry[0].key, d23 = entry[3].key - entry[2].key, d;
+	uint64_t a = d01 >> 63, b = 2 + (d23 >> 63);
 
-	if (weir_unlikely(nr < 3))
-		return weir_heap_first_of(entry, nr);
-	d01 = entry[1].key - entry[0].key;
-	a = (uint32_t)(d01 >> 63);
-	if (weir_likely(nr > 3)) {
-		d23 = entry[3].key - entry[2].key;
-		b = 2 + (uint32_t)(d23 >> 63);
-	}
 	d = entry[b].key - entry[a].key;
 	if (weir_unlikely(!d01 || !d23 || !d))
-		return weir_heap_first_of(entry, nr);
-	return a + ((b - a) & (0 - (uint32_t)(d >> 63)));
+		return weir_heap_first_of(entry, 4);
+	return (uint32_t)(d >> 63 ? b : a);
+}
+
+static inline uint32_t weir_heap_first_of_3(const struct weir_heap_entry *entry)
+{
+	uint64_t d01 = entry[1].key - entry[0].key, a = d01 >> 63;
+	uint64_t d = entry[2].key - entry[a].key;
+
+	if (weir_unlikely(!d01 || !d))
+		return weir_heap_first_of(entry, 3);
+	return (uint32_t)(d >> 63 ? 2 : a);
+}
+
+/* The first child of those from `child` on, of which there are some. */
+static inline uint32_t weir_heap_first_child(const struct weir_heap *h, uint32_t child)
+{
+	uint32_t nr = h->nr - child;
+
+	if (nr >= 4)
+		return child + weir_heap_first_of_4(&h->entry[child]);
+	if (nr == 3)
+		return child + weir_heap_first_of_3(&h->entry[child]);
+	return child + weir_heap_first_of(&h->entry[child], nr);
 }
 
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
-	for (;;) {
-		uint32_t child = 4 * at + 1, best;
+	uint32_t child, best;
 
-		if (child >= h->nr)
-			break;
-		best = h->nr - child < 4 ? h->nr - child : 4;
-		best = child + weir_heap_first_of_4(&h->entry[child], best);
+	while ((child = 4 * at + 1) < h->nr) {
+		best = weir_heap_first_child(h, child);
 		if (!weir_heap_before(&h->entry[best], &e))
 			break;
 		weir_heap_put(h, at, h->entry[best]);
@@ -139,16 +150,14 @@ static inline void weir_heap_push(struct weir_heap *h, struct weir_heap_item *it
 	weir_heap_sift_up(h, h->nr++, e);
 }
 
-/* The key of the first grows: what a queue does that serves it. */
-static inline void weir_heap_defer_first(struct weir_heap *h, uint64_t key)
+/* The item is the first, and its key grows: what a queue does that serves it. */
+static inline void weir_heap_defer_first(struct weir_heap *h, struct weir_heap_item *item,
+					 uint64_t key)
 {
-	struct weir_heap_entry e = {key, h->entry[0].item};
+	struct weir_heap_entry e = {key, item};
 
-	weir_assert(h->nr > 0 && !weir_vtime_before(key, h->entry[0].key));
-	if (h->nr == 1)
-		h->entry[0].key = key;
-	else
-		weir_heap_sift_down(h, 0, e);
+	weir_assert(h->nr > 0 && h->entry[0].item == item);
+	weir_heap_sift_down(h, 0, e);
 }
 
 /* The item is in the heap; its key changes. */

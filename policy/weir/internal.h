@@ -263,6 +263,8 @@ void wp_shares_deactivate(struct weir_group *g);
  */
 uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
 				uint64_t cost_ns, bool more);
+/* g's own requests were served cost_ns in their turn, and none are left. O(depth log n) */
+void wp_shares_charge_last(struct weir_group *g, uint64_t cost_ns);
 /* A served request came back: it will be charged again. spared: as charge_floor said, or 0. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared);
 

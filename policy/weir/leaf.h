@@ -93,13 +93,13 @@ static inline void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq)
 		pg->sync_run++;
 }
 
-/* Peek and taken at once: something is queued. */
+/* Peek and taken at once: something is queued, and most of the time nothing but reads. */
 static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *pg)
 {
 	struct weir_rq *rq;
 
-	if (weir_likely(!pg->nr_head && pg->nr_sync && !pg->nr_async)) {
-		rq = wp_leaf_first_sync(pg);
+	if (weir_likely(!(pg->nr_head | pg->nr_async) && list_is_empty(&pg->sync[WEIR_WRITE]))) {
+		rq = list_first(&pg->sync[WEIR_READ], struct weir_rq, link);
 		list_unlink(&rq->link);
 		pg->nr_sync--;
 		pg->sync_run = 0;

@@ -176,45 +176,57 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 		wp_latency_start(p, rq->group, rq->cost_ns);
 }
 
-static void charge_out_of_turn(const struct wp_choice *c, struct weir_rq *rq)
+/* rq was taken from pg, whose turn it is by share. */
+static inline struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
 {
-	wp_rq(rq)->spared = wp_shares_charge_floor(c->pg->g, c->owed, rq->cost_ns,
-						   wp_leaf_nr(c->pg) > 0);
-	wp_rq(rq)->is_spared = wp_rq(rq)->spared;
-}
-
-static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
-{
-	struct wp_group *pg = c->pg;
-	struct weir_rq *rq = c->rq;
-
-	if (weir_likely(!rq))
-		rq = wp_leaf_take(p, pg);
-	else
-		wp_leaf_taken(pg, rq);
 	wp_depth_start(p, rq, weir_now(p->w));
-	if (weir_unlikely(c->out_of_turn))
-		charge_out_of_turn(c, rq);
+	if (weir_likely(wp_leaf_nr(pg) > 0))
+		wp_shares_charge(pg, rq->cost_ns);
 	else
-		wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
-	if (weir_unlikely(p->nr_floors | p->nr_targets))
-		take_promised(p, rq, c->out_of_turn);
+		wp_shares_charge_last(pg->g, rq->cost_ns);
 	if (weir_prefetch_pays(p->w))
 		wp_ahead_dispatched(p);
 	return rq;
 }
 
-static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
+/* rq was taken from its group out of turn, for the floor of `owed`. */
+static void go_out_of_turn(struct wp *p, const struct weir_group *owed, struct weir_rq *rq)
 {
-	struct wp *p = wp_of(w);
-	struct wp_choice c = {.pg = NULL};
+	struct weir_group *g = rq->group;
+	bool more = wp_leaf_nr(wp_group(g)) > 0;
+
+	wp_depth_start(p, rq, weir_now(p->w));
+	wp_rq(rq)->spared = wp_shares_charge_floor(g, owed, rq->cost_ns, more);
+	wp_rq(rq)->is_spared = wp_rq(rq)->spared;
+}
+
+static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+{
+	struct weir_rq *rq = c->rq;
+
+	if (rq)
+		wp_leaf_taken(c->pg, rq);
+	else
+		rq = wp_leaf_take(p, c->pg);
+	if (c->out_of_turn)
+		go_out_of_turn(p, c->owed, rq);
+	else
+		go(p, c->pg, rq);
+	if (p->nr_floors || p->nr_targets)
+		take_promised(p, rq, c->out_of_turn);
+	return rq;
+}
+
+/* Whatever there is to regard. */
+static weir_apart struct weir_rq *dispatch_any(struct wp *p, bool force, struct weir_verdict *v)
+{
+	struct wp_choice c = {.pg = p->root->next};
 	bool squeezed;
 
-	c.pg = p->root->next;
-	if (weir_unlikely(p->nr_floors))
+	if (p->nr_floors)
 		choose_owed(p, &c);
 	if (force ||
-	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
+	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(p->w), &v->at_ns, &squeezed))
 		return take(p, &c);
 	/* Who is owed something may find more in flight. */
 	if (p->nr_floors && !c.owed && wp_floor_fits(p))
@@ -225,6 +237,16 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	else
 		v->why = c.out_of_turn ? WEIR_STALL_FLOOR : WEIR_STALL_DEPTH;
 	return NULL;
+}
+
+static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
+{
+	struct wp *p = wp_of(w);
+	struct wp_group *pg = p->root->next;
+
+	if (weir_unlikely(p->nr_floors | p->nr_targets) || p->in_flight_ns >= p->open_ns)
+		return dispatch_any(p, force, v);
+	return go(p, pg, wp_leaf_take(p, pg));
 }
 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
