@@ -52,6 +52,16 @@ void weir_heap_free(struct weir_heap *h, const struct weir_host *host)
 	h->room = 0;
 }
 
+uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
+{
+	uint32_t first = 0, i;
+
+	for (i = 1; i < nr; i++)
+		if (weir_heap_before(&entry[i], &entry[first]))
+			first = i;
+	return first;
+}
+
 void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)
 {
 	struct weir_heap_entry e = {key, item};

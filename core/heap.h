@@ -80,15 +80,7 @@ static inline void weir_heap_sift_up(struct weir_heap *h, uint32_t at, struct we
 }
 
 /* Which of the nr entries goes first. */
-static inline uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
-{
-	uint32_t first = 0, i;
-
-	for (i = 1; i < nr; i++)
-		if (weir_heap_before(&entry[i], &entry[first]))
-			first = i;
-	return first;
-}
+weir_seldom uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr);
 
 /*
  * The same for four, and for three. Which one it is nobody can foretell, a processor neither: so it
@@ -115,28 +107,26 @@ static inline uint32_t weir_heap_first_of_3(const struct weir_heap_entry *entry)
 	return (uint32_t)(d >> 63 ? 2 : a);
 }
 
-/* The first child of those from `child` on, of which there are some. */
-static inline uint32_t weir_heap_first_child(const struct weir_heap *h, uint32_t child)
+/* For any number but none. */
+static inline uint32_t weir_heap_first_child(const struct weir_heap_entry *child, uint32_t nr)
 {
-	uint32_t nr = h->nr - child;
-
 	if (nr >= 4)
-		return child + weir_heap_first_of_4(&h->entry[child]);
+		return weir_heap_first_of_4(child);
 	if (nr == 3)
-		return child + weir_heap_first_of_3(&h->entry[child]);
-	return child + weir_heap_first_of(&h->entry[child], nr);
+		return weir_heap_first_of_3(child);
+	return nr == 2 && weir_heap_before(&child[1], &child[0]);
 }
 
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
-	uint32_t child, best;
+	uint32_t child;
 
 	while ((child = 4 * at + 1) < h->nr) {
-		best = weir_heap_first_child(h, child);
-		if (!weir_heap_before(&h->entry[best], &e))
+		child += weir_heap_first_child(&h->entry[child], h->nr - child);
+		if (!weir_heap_before(&h->entry[child], &e))
 			break;
-		weir_heap_put(h, at, h->entry[best]);
-		at = best;
+		weir_heap_put(h, at, h->entry[child]);
+		at = child;
 	}
 	weir_heap_put(h, at, e);
 }
@@ -156,7 +146,7 @@ static inline void weir_heap_defer_first(struct weir_heap *h, struct weir_heap_i
 {
 	struct weir_heap_entry e = {key, item};
 
-	weir_assert(h->nr > 0 && h->entry[0].item == item);
+	weir_assert(!item->at);
 	weir_heap_sift_down(h, 0, e);
 }
 

@@ -60,7 +60,7 @@ static inline struct wp_group *wp_shares_turn(struct wp_group *pg, struct wp_ent
 		pg->vtime = tag;
 	e->tag = tag + wp_shares_vtime(cost_ns, e);
 	weir_heap_defer_first(turn, &e->item, e->tag);
-	if (weir_heap_min(turn) != &e->item)
+	if (e->item.at)
 		next = wp_shares_next_of(pg, weir_heap_min(turn));
 	pg->next = next;
 	return next;
@@ -79,11 +79,17 @@ static inline bool wp_shares_is_alone(const struct wp_group *pg)
 static inline void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns)
 {
 	struct wp_group *next = pg;
+	struct wp_entity *e = &pg->own;
 
-	if (weir_unlikely(!wp_shares_is_alone(pg)))
-		next = wp_shares_turn(pg, &pg->own, cost_ns, next);
-	for (; pg->parent; pg = pg->parent)
-		next = wp_shares_turn(pg->parent, &pg->up, cost_ns, next);
+	if (weir_likely(wp_shares_is_alone(pg))) {
+		e = &pg->up;
+		pg = pg->parent;
+	}
+	while (pg) {
+		next = wp_shares_turn(pg, e, cost_ns, next);
+		e = &pg->up;
+		pg = pg->parent;
+	}
 }
 
 #endif

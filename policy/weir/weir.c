@@ -177,7 +177,7 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 }
 
 /* rq was taken from pg, whose turn it is by share. */
-static inline struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
+static weir_inlined struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
 {
 	wp_depth_start(p, rq, weir_now(p->w));
 	if (weir_likely(wp_leaf_nr(pg) > 0))
