@@ -236,6 +236,7 @@ static weir_inlined struct weir_rq *dispatch(struct weir *w, uint64_t now, struc
 	struct weir_verdict v = {.at_ns = WEIR_NEVER};
 	bool drain = !plain && w->drain, full;
 	struct weir_rq *rq = NULL;
+	uint64_t at_ns;
 
 	if (plain)
 		weir_tick_plain(w, now);
@@ -248,14 +249,14 @@ static weir_inlined struct weir_rq *dispatch(struct weir *w, uint64_t now, struc
 		rq = w->policy->dispatch(w, drain, &v);
 	if (weir_likely(rq != NULL)) {
 		start(w, rq, plain || accounts(w));
-		v.at_ns = w->now;
+		at_ns = w->now;
 	} else {
-		v.at_ns = stall(w, &v, full);
+		at_ns = stall(w, &v, full);
 	}
 	if (!plain)
-		weir_record_dispatch(w, rq, v.at_ns);
+		weir_record_dispatch(w, rq, at_ns);
 	if (next)
-		next->at_ns = v.at_ns;
+		next->at_ns = at_ns;
 	return rq;
 }
 

@@ -129,8 +129,8 @@ struct wp_group {
 
 	/* The next line: own requests. */
 	struct wp_entity own; /* at this node */
-	uint32_t nr_sync;
-	uint32_t sync_run; /* sync requests since the last async one, while one waited */
+	uint32_t nr;	      /* of all kinds */
+	uint32_t sync_run;    /* sync requests since the last async one, while one waited */
 	struct weir_list sync[WEIR_NR_DIRS]; /* in order of `seq` between them */
 
 	struct weir_list async; /* writes */

@@ -9,13 +9,14 @@
 
 #include "policy/weir/internal.h"
 
-static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
+static inline uint32_t wp_leaf_nr_sync(const struct wp_group *pg)
 {
-	return pg->nr_head + pg->nr_sync + pg->nr_async;
+	return pg->nr - pg->nr_head - pg->nr_async;
 }
 
 static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where)
 {
+	pg->nr++;
 	if (weir_unlikely(where == WEIR_HEAD)) {
 		wp_rq(rq)->list = WP_LEAF_HEAD;
 		list_push_front(&pg->head, &rq->link);
@@ -23,7 +24,6 @@ static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum 
 	} else if (weir_rq_is_sync(rq)) {
 		wp_rq(rq)->list = WP_LEAF_SYNC;
 		list_push_back(&pg->sync[weir_op_dir(rq->op)], &rq->link);
-		pg->nr_sync++;
 	} else {
 		wp_rq(rq)->list = WP_LEAF_ASYNC;
 		list_push_back(&pg->async, &rq->link);
@@ -60,25 +60,19 @@ static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_g
 {
 	if (weir_unlikely(pg->nr_head))
 		return list_first(&pg->head, struct weir_rq, link);
-	if (pg->nr_async && (!pg->nr_sync || wp_leaf_async_is_due(p, pg)))
+	if (pg->nr_async && (!wp_leaf_nr_sync(pg) || wp_leaf_async_is_due(p, pg)))
 		return list_first(&pg->async, struct weir_rq, link);
-	return pg->nr_sync ? wp_leaf_first_sync(pg) : NULL;
+	return pg->nr ? wp_leaf_first_sync(pg) : NULL;
 }
 
 static inline void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
 {
 	list_unlink(&rq->link);
-	switch (wp_rq(rq)->list) {
-	case WP_LEAF_HEAD:
+	pg->nr--;
+	if (wp_rq(rq)->list == WP_LEAF_HEAD)
 		pg->nr_head--;
-		break;
-	case WP_LEAF_SYNC:
-		pg->nr_sync--;
-		break;
-	case WP_LEAF_ASYNC:
+	else if (wp_rq(rq)->list == WP_LEAF_ASYNC)
 		pg->nr_async--;
-		break;
-	}
 }
 
 /* rq was chosen by peek and goes. */
@@ -101,7 +95,7 @@ static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *
 	if (weir_likely(!(pg->nr_head | pg->nr_async) && list_is_empty(&pg->sync[WEIR_WRITE]))) {
 		rq = list_first(&pg->sync[WEIR_READ], struct weir_rq, link);
 		list_unlink(&rq->link);
-		pg->nr_sync--;
+		pg->nr--;
 		pg->sync_run = 0;
 		return rq;
 	}

@@ -226,15 +226,6 @@ static uint64_t epoch_ns(const struct wp *p)
 	return weir_max64(WP_PROBE_EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
 }
 
-bool wp_probe_epoch_end(struct wp *p, uint64_t now)
-{
-	if (now - p->probe.since_ns < epoch_ns(p))
-		return p->probe.phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
-	epoch_done(p, now);
-	epoch_begin(&p->probe, now + settle_ns(p));
-	return true;
-}
-
 /* It is not clean, and starts again; it may be if the depth is the limit. Returns moved. */
 static bool epoch_again(struct wp *p, bool limited, bool moved, uint64_t now)
 {
@@ -286,11 +277,17 @@ static void watch(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
 		stood(p, s, gap_ns);
 }
 
-bool wp_probe_complete_any(struct wp *p, uint64_t cost_ns, uint64_t now, bool limited)
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	uint64_t gap_ns = now - t->last_ns;
+	/*
+	 * The depth is the limit while something waits: now, or since the last completion until its
+	 * time came (two merged requests may be all there is).
+	 */
+	bool limited = weir_policy_queued(p->w) || p->held;
 
+	p->held = false;
 	t->last_ns = now;
 	if (limited && t->clean) {
 		if (t->phase != WP_PROBE_PLENTY)
@@ -304,7 +301,11 @@ bool wp_probe_complete_any(struct wp *p, uint64_t cost_ns, uint64_t now, bool li
 		return epoch_again(p, limited, false, now);
 	if (wp_probe_settles(t, now))
 		return false;
-	if (wp_probe_count(t, cost_ns, now))
-		return wp_probe_epoch_end(p, now);
+	wp_probe_count(t, cost_ns, now);
+	if (t->completions >= WP_PROBE_COMPLETIONS && now - t->since_ns >= epoch_ns(p)) {
+		epoch_done(p, now);
+		epoch_begin(t, now + settle_ns(p));
+		return true;
+	}
 	return t->phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
 }

@@ -44,16 +44,12 @@
 #include "policy/weir/internal.h"
 
 enum {
+	/* An epoch lasts this at least. */
 	WP_PROBE_COMPLETIONS = 64,
 	WP_PROBE_EPOCH_NS = 10000000,
 	/* Over what time standstills are remembered. */
 	WP_PROBE_MEMORY_NS = 500000000,
 };
-
-/* wp_probe_complete(), whatever the phase. limited: the depth was the limit since the last. */
-bool wp_probe_complete_any(struct wp *p, uint64_t cost_ns, uint64_t now, bool limited);
-/* Enough completions and time: if it is enough for so large a window too, the epoch is judged. */
-bool wp_probe_epoch_end(struct wp *p, uint64_t now);
 
 /* What was in flight at another depth has to leave first. */
 static inline bool wp_probe_settles(const struct wp_probe *t, uint64_t now)
@@ -61,38 +57,39 @@ static inline bool wp_probe_settles(const struct wp_probe *t, uint64_t now)
 	return (int64_t)(now - t->since_ns) < 0;
 }
 
-/* A completion in a clean epoch. True: it may be over. */
-static inline bool wp_probe_count(struct wp_probe *t, uint64_t cost_ns, uint64_t now)
+/* A completion in a clean epoch, after the settling. */
+static inline void wp_probe_count(struct wp_probe *t, uint64_t cost_ns, uint64_t now)
 {
 	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
 	if (weir_likely(t->completions))
 		t->work_ns += cost_ns;
 	else
 		t->since_ns = now; /* from one completion to another */
-	return ++t->completions >= WP_PROBE_COMPLETIONS && now - t->since_ns >= WP_PROBE_EPOCH_NS;
+	t->completions++;
 }
 
-/* True: the window may be another one now. */
-static inline bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+/* Something was completed. True: the window may be another one now. */
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
+
+/*
+ * The same where there is nothing to find out: in a standing epoch that goes on. False: it may be
+ * more than that, and nothing is done.
+ */
+static inline bool wp_probe_complete_plainly(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	uint64_t gap_ns = now - t->last_ns, watched_ns = t->stood.watched_ns + gap_ns;
-	/*
-	 * The depth is the limit while something waits: now, or since the last completion until its
-	 * time came (two merged requests may be all there is).
-	 */
-	bool limited = weir_policy_queued(p->w) || p->held;
 
+	if (t->phase != WP_PROBE_STANDING || !t->clean || !weir_policy_queued(p->w) ||
+	    gap_ns > p->window_ns + t->cost_ns || watched_ns > WP_PROBE_MEMORY_NS ||
+	    (int64_t)(now - t->since_ns) >= WP_PROBE_EPOCH_NS)
+		return false;
 	p->held = false;
-	if (weir_unlikely(t->phase != WP_PROBE_STANDING || !limited || !t->clean ||
-			  watched_ns > WP_PROBE_MEMORY_NS || gap_ns > p->window_ns + t->cost_ns))
-		return wp_probe_complete_any(p, cost_ns, now, limited);
-	/* Nothing to find out but whether the rest is over. */
 	t->last_ns = now;
 	t->stood.watched_ns = watched_ns;
-	if (wp_probe_settles(t, now) || weir_likely(!wp_probe_count(t, cost_ns, now)))
-		return false;
-	return wp_probe_epoch_end(p, now);
+	if (!wp_probe_settles(t, now))
+		wp_probe_count(t, cost_ns, now);
+	return true;
 }
 
 #endif

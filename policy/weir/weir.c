@@ -117,21 +117,27 @@ static void update_floors(struct wp *p, struct weir_group *g)
 	}
 }
 
-static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+/* rq is the first of its group's own. */
+static weir_apart void begin(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
-	struct weir_group *g = rq->group;
-	struct wp_group *pg = wp_group(g);
 
-	wp_leaf_insert(pg, rq, where);
-	/* The first of them. */
-	if (!weir_heap_has(&pg->own.item)) {
-		wp_shares_activate(g, rq->cost_ns);
-		if (p->nr_floors)
-			update_floors(p, g);
-	}
+	wp_shares_activate(rq->group, rq->cost_ns);
+	if (p->nr_floors)
+		update_floors(p, rq->group);
 	if (weir_prefetch_pays(w))
 		wp_ahead_inserted(p);
+}
+
+static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	struct wp_group *pg = wp_group(rq->group);
+
+	wp_leaf_insert(pg, rq, where);
+	if (weir_unlikely(pg->nr == 1))
+		begin(w, rq);
+	else if (weir_prefetch_pays(w))
+		wp_ahead_inserted(wp_of(w));
 }
 
 static void remove_rq(struct weir *w, struct weir_rq *rq)
@@ -140,7 +146,7 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 	struct weir_group *g = rq->group;
 
 	wp_leaf_remove(wp_group(g), rq);
-	if (!wp_leaf_nr(wp_group(g))) {
+	if (!wp_group(g)->nr) {
 		wp_shares_deactivate(g);
 		if (p->nr_floors)
 			update_floors(p, g);
@@ -180,7 +186,7 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 static weir_inlined struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
 {
 	wp_depth_start(p, rq, weir_now(p->w));
-	if (weir_likely(wp_leaf_nr(pg) > 0))
+	if (weir_likely(pg->nr > 0))
 		wp_shares_charge(pg, rq->cost_ns);
 	else
 		wp_shares_charge_last(pg->g, rq->cost_ns);
@@ -193,7 +199,7 @@ static weir_inlined struct weir_rq *go(struct wp *p, struct wp_group *pg, struct
 static void go_out_of_turn(struct wp *p, const struct weir_group *owed, struct weir_rq *rq)
 {
 	struct weir_group *g = rq->group;
-	bool more = wp_leaf_nr(wp_group(g)) > 0;
+	bool more = wp_group(g)->nr > 0;
 
 	wp_depth_start(p, rq, weir_now(p->w));
 	wp_rq(rq)->spared = wp_shares_charge_floor(g, owed, rq->cost_ns, more);
@@ -260,22 +266,30 @@ static uint64_t promised(struct weir *w, const struct weir_group *g)
 	return wp_floor_promised(wp_of(w), g);
 }
 
+static weir_apart void completed(struct weir *w, struct weir_rq *rq)
+{
+	struct wp *p = wp_of(w);
+	bool moved = wp_probe_complete(p, rq->cost_ns, weir_now(w));
+
+	if (p->nr_floors)
+		wp_floor_complete(p, rq->cost_ns, weir_now(w));
+	if (p->nr_targets)
+		wp_latency_complete(p, rq, weir_now(w));
+	if (moved || p->nr_floors || p->nr_targets)
+		wp_depth_update(p);
+	if (weir_prefetch_pays(w))
+		wp_ahead_completed(p);
+}
+
 static void complete(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
-	uint64_t now = weir_now(w);
-	bool moved;
 
-	wp_depth_end(p, rq, now);
-	moved = wp_probe_complete(p, rq->cost_ns, now);
-	if (weir_unlikely(moved || (p->nr_floors | p->nr_targets))) {
-		if (p->nr_floors)
-			wp_floor_complete(p, rq->cost_ns, now);
-		if (p->nr_targets)
-			wp_latency_complete(p, rq, now);
-		wp_depth_update(p);
-	}
-	if (weir_prefetch_pays(w))
+	wp_depth_end(p, rq, weir_now(w));
+	if (weir_unlikely(p->nr_floors | p->nr_targets) ||
+	    weir_unlikely(!wp_probe_complete_plainly(p, rq->cost_ns, weir_now(w))))
+		completed(w, rq);
+	else if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
 }
 
