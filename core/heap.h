@@ -94,7 +94,7 @@ static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry)
 	d = entry[b].key - entry[a].key;
 	if (weir_unlikely(!d01 || !d23 || !d))
 		return weir_heap_first_of(entry, 4);
-	return (uint32_t)(d >> 63 ? b : a);
+	return (uint32_t)(a + ((b - a) & (0 - (d >> 63))));
 }
 
 static inline uint32_t weir_heap_first_of_3(const struct weir_heap_entry *entry)
@@ -104,7 +104,7 @@ static inline uint32_t weir_heap_first_of_3(const struct weir_heap_entry *entry)
 
 	if (weir_unlikely(!d01 || !d))
 		return weir_heap_first_of(entry, 3);
-	return (uint32_t)(d >> 63 ? 2 : a);
+	return (uint32_t)(a + ((2 - a) & (0 - (d >> 63))));
 }
 
 /* For any number but none. */
