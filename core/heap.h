@@ -119,10 +119,10 @@ static inline uint32_t weir_heap_first_child(const struct weir_heap_entry *child
 
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
-	uint32_t child;
+	uint32_t nr = h->nr, child;
 
-	while ((child = 4 * at + 1) < h->nr) {
-		child += weir_heap_first_child(&h->entry[child], h->nr - child);
+	while ((child = 4 * at + 1) < nr) {
+		child += weir_heap_first_child(&h->entry[child], nr - child);
 		if (!weir_heap_before(&h->entry[child], &e))
 			break;
 		weir_heap_put(h, at, h->entry[child]);

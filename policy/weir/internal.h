@@ -263,8 +263,12 @@ void wp_shares_deactivate(struct weir_group *g);
  */
 uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
 				uint64_t cost_ns, bool more);
-/* g's own requests were served cost_ns in their turn, and none are left. O(depth log n) */
-void wp_shares_charge_last(struct weir_group *g, uint64_t cost_ns);
+/*
+ * rq goes, of pg's own requests, in their turn: of which there are more, or this was the last. Returns
+ * rq, so that a dispatch can end with it. O(depth log n)
+ */
+struct weir_rq *wp_shares_charge(struct wp_group *pg, struct weir_rq *rq);
+struct weir_rq *wp_shares_charge_last(struct wp_group *pg, struct weir_rq *rq);
 /* A served request came back: it will be charged again. spared: as charge_floor said, or 0. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared);
 

@@ -87,20 +87,20 @@ static inline void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq)
 		pg->sync_run++;
 }
 
-/* Peek and taken at once: something is queued, and most of the time nothing but reads. */
-static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *pg)
+/* Nothing but sync reads: as most groups, most of the time. */
+static inline bool wp_leaf_is_plain(const struct wp_group *pg)
 {
-	struct weir_rq *rq;
+	return !(pg->nr_head | pg->nr_async) && list_is_empty(&pg->sync[WEIR_WRITE]);
+}
 
-	if (weir_likely(!(pg->nr_head | pg->nr_async) && list_is_empty(&pg->sync[WEIR_WRITE]))) {
-		rq = list_first(&pg->sync[WEIR_READ], struct weir_rq, link);
-		list_unlink(&rq->link);
-		pg->nr--;
-		pg->sync_run = 0;
-		return rq;
-	}
-	rq = wp_leaf_peek(p, pg);
-	wp_leaf_taken(pg, rq);
+/* The next of such a group, which has one: peek and taken at once. */
+static inline struct weir_rq *wp_leaf_take_plain(struct wp_group *pg)
+{
+	struct weir_rq *rq = list_first(&pg->sync[WEIR_READ], struct weir_rq, link);
+
+	list_unlink(&rq->link);
+	pg->nr--;
+	pg->sync_run = 0;
 	return rq;
 }
 

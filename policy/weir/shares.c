@@ -113,6 +113,43 @@ static void pass(struct wp_group *pn)
 		pn->vtime = first;
 }
 
+/*
+ * e, the first of that node, was served cost_ns and has more, which `next` is the first of. Returns
+ * whose turn it is below the node.
+ */
+static inline struct wp_group *take_turn(struct wp_group *pg, struct wp_entity *e, uint64_t cost_ns,
+					 struct wp_group *next)
+{
+	struct weir_heap *turn = &pg->g->turn;
+	uint64_t tag = e->tag;
+
+	if (weir_vtime_before(pg->vtime, tag))
+		pg->vtime = tag;
+	e->tag = tag + wp_shares_vtime(cost_ns, e);
+	weir_heap_defer_first(turn, &e->item, e->tag);
+	if (e->item.at)
+		next = wp_shares_next_of(pg, turn->entry[0].item);
+	pg->next = next;
+	return next;
+}
+
+struct weir_rq *wp_shares_charge(struct wp_group *pg, struct weir_rq *rq)
+{
+	struct wp_group *next = pg;
+	struct wp_entity *e = &pg->own;
+
+	if (weir_likely(wp_shares_is_alone(pg))) {
+		e = &pg->up;
+		pg = pg->parent;
+	}
+	while (pg) {
+		next = take_turn(pg, e, rq->cost_ns, next);
+		e = &pg->up;
+		pg = pg->parent;
+	}
+	return rq;
+}
+
 static struct wp_group *move_own(struct wp_group *pg, uint64_t cost_ns, bool more)
 {
 	uint64_t delta = wp_shares_is_alone(pg) ? 0 : wp_shares_vtime(cost_ns, &pg->own);
@@ -121,15 +158,16 @@ static struct wp_group *move_own(struct wp_group *pg, uint64_t cost_ns, bool mor
 	return move(pg, &pg->own, delta, more, pg);
 }
 
-void wp_shares_charge_last(struct weir_group *g, uint64_t cost_ns)
+struct weir_rq *wp_shares_charge_last(struct wp_group *pg, struct weir_rq *rq)
 {
-	struct wp_group *pg = wp_group(g), *next = move_own(pg, cost_ns, false);
+	struct wp_group *next = move_own(pg, rq->cost_ns, false);
 
 	for (; pg->parent; pg = pg->parent) {
 		pass(pg->parent);
-		next = move(pg->parent, &pg->up, wp_shares_vtime(cost_ns, &pg->up),
+		next = move(pg->parent, &pg->up, wp_shares_vtime(rq->cost_ns, &pg->up),
 			    pg->g->turn.nr > 0, next);
 	}
+	return rq;
 }
 
 /* How far the virtual time of a node goes in so much time, if all of it is its children's. */

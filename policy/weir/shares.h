@@ -47,49 +47,12 @@ static inline struct wp_group *wp_shares_next_of(struct wp_group *pn, struct wei
 }
 
 /*
- * e, the first of that node, was served cost_ns and has more, which `next` is the first of. Returns
- * whose turn it is below the node.
- */
-static inline struct wp_group *wp_shares_turn(struct wp_group *pg, struct wp_entity *e,
-					      uint64_t cost_ns, struct wp_group *next)
-{
-	struct weir_heap *turn = &pg->g->turn;
-	uint64_t tag = e->tag;
-
-	if (weir_vtime_before(pg->vtime, tag))
-		pg->vtime = tag;
-	e->tag = tag + wp_shares_vtime(cost_ns, e);
-	weir_heap_defer_first(turn, &e->item, e->tag);
-	if (e->item.at)
-		next = wp_shares_next_of(pg, weir_heap_min(turn));
-	pg->next = next;
-	return next;
-}
-
-/*
  * Own requests of a node without children have nobody to take turns with: they are not charged
  * there. What a first child finds is as if they had just begun, too.
  */
 static inline bool wp_shares_is_alone(const struct wp_group *pg)
 {
 	return !pg->g->nr_children;
-}
-
-/* pg's own requests were served cost_ns in their turn; more are queued. O(depth log n) */
-static inline void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns)
-{
-	struct wp_group *next = pg;
-	struct wp_entity *e = &pg->own;
-
-	if (weir_likely(wp_shares_is_alone(pg))) {
-		e = &pg->up;
-		pg = pg->parent;
-	}
-	while (pg) {
-		next = wp_shares_turn(pg, e, cost_ns, next);
-		e = &pg->up;
-		pg = pg->parent;
-	}
 }
 
 #endif

@@ -182,17 +182,26 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 		wp_latency_start(p, rq->group, rq->cost_ns);
 }
 
+static struct weir_rq *charge(struct wp_group *pg, struct weir_rq *rq)
+{
+	return weir_likely(pg->nr > 0) ? wp_shares_charge(pg, rq) : wp_shares_charge_last(pg, rq);
+}
+
+static weir_apart struct weir_rq *charge_and_look_ahead(struct wp *p, struct wp_group *pg,
+							struct weir_rq *rq)
+{
+	charge(pg, rq);
+	wp_ahead_dispatched(p);
+	return rq;
+}
+
 /* rq was taken from pg, whose turn it is by share. */
-static weir_inlined struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
+static inline struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
 {
 	wp_depth_start(p, rq, weir_now(p->w));
-	if (weir_likely(pg->nr > 0))
-		wp_shares_charge(pg, rq->cost_ns);
-	else
-		wp_shares_charge_last(pg->g, rq->cost_ns);
-	if (weir_prefetch_pays(p->w))
-		wp_ahead_dispatched(p);
-	return rq;
+	if (weir_unlikely(weir_prefetch_pays(p->w)))
+		return charge_and_look_ahead(p, pg, rq);
+	return charge(pg, rq);
 }
 
 /* rq was taken from its group out of turn, for the floor of `owed`. */
@@ -208,12 +217,9 @@ static void go_out_of_turn(struct wp *p, const struct weir_group *owed, struct w
 
 static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 {
-	struct weir_rq *rq = c->rq;
+	struct weir_rq *rq = c->rq ? c->rq : wp_leaf_peek(p, c->pg);
 
-	if (rq)
-		wp_leaf_taken(c->pg, rq);
-	else
-		rq = wp_leaf_take(p, c->pg);
+	wp_leaf_taken(c->pg, rq);
 	if (c->out_of_turn)
 		go_out_of_turn(p, c->owed, rq);
 	else
@@ -250,9 +256,10 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	struct wp *p = wp_of(w);
 	struct wp_group *pg = p->root->next;
 
-	if (weir_unlikely(p->nr_floors | p->nr_targets) || p->in_flight_ns >= p->open_ns)
+	if (weir_unlikely(p->nr_floors | p->nr_targets) || p->in_flight_ns >= p->open_ns ||
+	    !wp_leaf_is_plain(pg))
 		return dispatch_any(p, force, v);
-	return go(p, pg, wp_leaf_take(p, pg));
+	return go(p, pg, wp_leaf_take_plain(pg));
 }
 
 /* By share alone: looking for floors moves their due times, and this is a look only. */
