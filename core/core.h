@@ -25,7 +25,8 @@ struct weir {
 	struct weir_wait_clocks clocks;
 	const struct weir_policy *policy;
 	void *policy_data;
-	struct weir_heap turn_all; /* for the policy: room for every group */
+	struct weir_verdict verdict; /* preset, for the next dispatch that gives nothing */
+	struct weir_heap turn_all;   /* for the policy: room for every group */
 	uint64_t tunable[WEIR_TUNABLES_MAX];
 	uint16_t epoch; /* grows with each switch of policy */
 	bool drain;

@@ -125,6 +125,7 @@ struct weir *weir_create(const struct weir_config *cfg, const struct weir_host *
 		w->host = *host;
 		w->policy = policy;
 		w->now = now;
+		w->verdict.at_ns = WEIR_NEVER;
 		init_lists(w);
 		set_full_at(w);
 		weir_rare_update(w);

@@ -213,15 +213,17 @@ static void account_stall(struct weir *w, const struct weir_verdict *v)
 		weir_wait_set_next(&w->clocks, v->next);
 }
 
-/* Nothing goes, for what v says or because the device is full. Returns when to ask again. */
-static weir_seldom uint64_t stall(struct weir *w, const struct weir_verdict *v, bool full)
+/* Nothing goes, for what the verdict says or because the device is full. Returns when to ask again. */
+static weir_seldom uint64_t stall(struct weir *w, bool full)
 {
+	struct weir_verdict *v = &w->verdict;
 	uint64_t at_ns = v->at_ns;
 
 	if (full)
 		device_full(w);
 	else
 		account_stall(w, v);
+	*v = (struct weir_verdict){.at_ns = WEIR_NEVER};
 	at_ns = weir_min64(at_ns, w->nr_held ? weir_limits_when(w) : WEIR_NEVER);
 	if (at_ns <= w->now)
 		at_ns = w->now + 1;
@@ -233,7 +235,6 @@ static weir_seldom uint64_t stall(struct weir *w, const struct weir_verdict *v, 
 static weir_inlined struct weir_rq *dispatch(struct weir *w, uint64_t now, struct weir_next *next,
 					     const bool plain)
 {
-	struct weir_verdict v = {.at_ns = WEIR_NEVER};
 	bool drain = !plain && w->drain, full;
 	struct weir_rq *rq = NULL;
 	uint64_t at_ns;
@@ -246,12 +247,12 @@ static weir_inlined struct weir_rq *dispatch(struct weir *w, uint64_t now, struc
 	if (!plain && w->nr_held)
 		release_due(w);
 	if (weir_likely(w->nr_queued && !full))
-		rq = w->policy->dispatch(w, drain, &v);
+		rq = w->policy->dispatch(w, drain, &w->verdict);
 	if (weir_likely(rq != NULL)) {
 		start(w, rq, plain || accounts(w));
 		at_ns = w->now;
 	} else {
-		at_ns = stall(w, &v, full);
+		at_ns = stall(w, full);
 	}
 	if (!plain)
 		weir_record_dispatch(w, rq, at_ns);

@@ -193,6 +193,8 @@ struct wp_probe {
 struct wp {
 	struct weir *w;
 	struct wp_group *root;
+	bool promises; /* somebody has a floor or a target */
+	bool plain;    /* nobody has, and a standing epoch is clean so far */
 
 	/* Depth. */
 	uint64_t window_ns;	/* standing: device time that may be in flight */
@@ -231,6 +233,13 @@ struct wp {
 	struct weir_group *hog; /* dispatched most in this period */
 	uint64_t hog_work_ns;
 };
+
+/* Called by whoever changes one of these. */
+static inline void wp_update_plain(struct wp *p)
+{
+	p->promises = p->nr_floors || p->nr_targets;
+	p->plain = !p->promises && p->probe.phase == WP_PROBE_STANDING && p->probe.clean;
+}
 
 static inline struct wp *wp_of(const struct weir *w)
 {

@@ -26,6 +26,7 @@ enum {
 void wp_probe_init(struct wp *p)
 {
 	p->probe = (struct wp_probe){.grow = true, .since_ns = weir_now(p->w)};
+	wp_update_plain(p);
 	if (!p->work_rate)
 		p->work_rate = UINT64_C(1) << 20;
 }
@@ -277,7 +278,7 @@ static void watch(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
 		stood(p, s, gap_ns);
 }
 
-bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+static bool complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	uint64_t gap_ns = now - t->last_ns;
@@ -308,4 +309,12 @@ bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
 		return true;
 	}
 	return t->phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
+}
+
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+{
+	bool moved = complete(p, cost_ns, now);
+
+	wp_update_plain(p);
+	return moved;
 }

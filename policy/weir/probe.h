@@ -72,16 +72,15 @@ static inline void wp_probe_count(struct wp_probe *t, uint64_t cost_ns, uint64_t
 bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
 
 /*
- * The same where there is nothing to find out: in a standing epoch that goes on. False: it may be
- * more than that, and nothing is done.
+ * The same where there is nothing to find out: in a standing epoch that goes on, without promises.
+ * False: it may be more than that, and nothing is done.
  */
 static inline bool wp_probe_complete_plainly(struct wp *p, uint64_t cost_ns, uint64_t now)
 {
 	struct wp_probe *t = &p->probe;
 	uint64_t gap_ns = now - t->last_ns, watched_ns = t->stood.watched_ns + gap_ns;
 
-	if (t->phase != WP_PROBE_STANDING || !t->clean || !weir_policy_queued(p->w) ||
-	    gap_ns > p->window_ns + t->cost_ns || watched_ns > WP_PROBE_MEMORY_NS ||
+	if (!p->plain || !weir_policy_queued(p->w) || gap_ns > p->window_ns + t->cost_ns || watched_ns > WP_PROBE_MEMORY_NS ||
 	    (int64_t)(now - t->since_ns) >= WP_PROBE_EPOCH_NS)
 		return false;
 	p->held = false;

@@ -224,7 +224,7 @@ static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
 		go_out_of_turn(p, c->owed, rq);
 	else
 		go(p, c->pg, rq);
-	if (p->nr_floors || p->nr_targets)
+	if (p->promises)
 		take_promised(p, rq, c->out_of_turn);
 	return rq;
 }
@@ -256,7 +256,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	struct wp *p = wp_of(w);
 	struct wp_group *pg = p->root->next;
 
-	if (weir_unlikely(p->nr_floors | p->nr_targets) || p->in_flight_ns >= p->open_ns ||
+	if (weir_unlikely(p->promises) || p->in_flight_ns >= p->open_ns ||
 	    !wp_leaf_is_plain(pg))
 		return dispatch_any(p, force, v);
 	return go(p, pg, wp_leaf_take_plain(pg));
@@ -282,7 +282,7 @@ static weir_apart void completed(struct weir *w, struct weir_rq *rq)
 		wp_floor_complete(p, rq->cost_ns, weir_now(w));
 	if (p->nr_targets)
 		wp_latency_complete(p, rq, weir_now(w));
-	if (moved || p->nr_floors || p->nr_targets)
+	if (moved || p->promises)
 		wp_depth_update(p);
 	if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
@@ -293,8 +293,7 @@ static void complete(struct weir *w, struct weir_rq *rq)
 	struct wp *p = wp_of(w);
 
 	wp_depth_end(p, rq, weir_now(w));
-	if (weir_unlikely(p->nr_floors | p->nr_targets) ||
-	    weir_unlikely(!wp_probe_complete_plainly(p, rq->cost_ns, weir_now(w))))
+	if (weir_unlikely(!wp_probe_complete_plainly(p, rq->cost_ns, weir_now(w))))
 		completed(w, rq);
 	else if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
@@ -314,7 +313,7 @@ static bool may_merge(struct weir *w, const struct weir_rq *rq, const struct wei
 	const struct wp *p = wp_of(w);
 
 	(void)rq, (void)bio;
-	if (weir_likely(!p->nr_floors && !p->nr_targets))
+	if (weir_likely(!p->promises))
 		return true;
 	return nr_sectors <= weir_policy_tunable(w, WP_MERGE_KB) * 2;
 }
