@@ -142,7 +142,7 @@ static weir_apart void release_due(struct weir *w)
 	weir_admission_wake(w);
 }
 
-static weir_seldom void device_full(struct weir *w)
+static void device_full(struct weir *w)
 {
 	weir_wait_set(&w->clocks, WEIR_CLOCK_SHARE);
 	if (w->nr_queued && accounts(w))
@@ -150,13 +150,10 @@ static weir_seldom void device_full(struct weir *w)
 				   w->policy->next_group ? w->policy->next_group(w) : NULL);
 }
 
-/* It waits no longer. */
-static inline void account_wait(struct weir_group *g, enum weir_dir dir, uint64_t wait_ns,
-				uint64_t now)
+static inline void account_wait(struct weir_group *g, enum weir_dir dir, uint64_t wait_ns)
 {
 	struct weir_counters *d = &g->stats.dir[dir];
 
-	weir_wait_ready_dec(g, now);
 	d->queue_wait_ns += wait_ns;
 	if (wait_ns > d->queue_wait_max_ns)
 		d->queue_wait_max_ns = wait_ns;
@@ -173,14 +170,13 @@ static inline void account_service(struct weir_group *g, enum weir_dir dir, uint
 	weir_bins_add(weir_group_bins(g, dir, WEIR_HIST_SERVICE), service_ns);
 }
 
-/* accounts: how long it waited, too. */
-static weir_inlined void start(struct weir *w, struct weir_rq *rq, bool accounts)
+/* It is counted as started; accounts: that includes how long it waited. */
+static weir_inlined void count_started(struct weir *w, struct weir_rq *rq, bool accounts)
 {
 	struct weir_group *g = rq->group;
 	enum weir_dir dir = weir_op_dir(rq->op);
 	struct weir_counters *d = &g->stats.dir[dir];
 
-	weir_assert(rq->state == WEIR_RQ_QUEUED);
 	rq->state = WEIR_RQ_DISPATCHED;
 	rq->epoch = w->epoch;
 	rq->dispatch_ns = w->now;
@@ -191,11 +187,38 @@ static weir_inlined void start(struct weir *w, struct weir_rq *rq, bool accounts
 	d->in_flight++;
 	d->device_ns += rq->cost_ns;
 	if (accounts)
-		account_wait(g, dir, w->now - rq->since_ns, w->now);
+		account_wait(g, dir, w->now - rq->since_ns);
+}
+
+/* With all that may be to do. Returns rq. */
+static weir_apart struct weir_rq *start_rare(struct weir *w, struct weir_rq *rq)
+{
+	weir_assert(rq->state == WEIR_RQ_QUEUED);
+	if (accounts(w))
+		weir_wait_ready_dec(rq->group, w->now);
+	count_started(w, rq, accounts(w));
 	if (w->nr_in_flight >= w->full_at)
 		device_full(w);
 	else
 		weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
+	return rq;
+}
+
+/* Is starting it nothing but counting it? Others of its group stay ready. */
+static bool starts_plainly(const struct weir *w, const struct weir_rq *rq)
+{
+	return rq->group->wait.nr_ready > 1 && w->nr_in_flight + 1 < w->full_at &&
+	       rq->state == WEIR_RQ_QUEUED;
+}
+
+static weir_inlined struct weir_rq *start(struct weir *w, struct weir_rq *rq)
+{
+	if (weir_unlikely(!starts_plainly(w, rq)))
+		return start_rare(w, rq);
+	rq->group->wait.nr_ready--;
+	weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
+	count_started(w, rq, true);
+	return rq;
 }
 
 static void account_stall(struct weir *w, const struct weir_verdict *v)
@@ -214,7 +237,7 @@ static void account_stall(struct weir *w, const struct weir_verdict *v)
 }
 
 /* Nothing goes, for what the verdict says or because the device is full. Returns when to ask again. */
-static weir_seldom uint64_t stall(struct weir *w, bool full)
+static uint64_t stall(struct weir *w, bool full)
 {
 	struct weir_verdict *v = &w->verdict;
 	uint64_t at_ns = v->at_ns;
@@ -231,47 +254,53 @@ static weir_seldom uint64_t stall(struct weir *w, bool full)
 	return at_ns;
 }
 
-/* plain: nothing is rare. */
-static weir_inlined struct weir_rq *dispatch(struct weir *w, uint64_t now, struct weir_next *next,
-					     const bool plain)
+/* With all that may be to do. */
+static weir_apart struct weir_rq *dispatch_rare(struct weir *w, uint64_t now,
+						struct weir_next *next)
 {
-	bool drain = !plain && w->drain, full;
 	struct weir_rq *rq = NULL;
 	uint64_t at_ns;
+	bool full;
 
-	if (plain)
-		weir_tick_plain(w, now);
-	else
-		weir_tick(w, now);
-	full = w->nr_in_flight >= w->full_at && !drain;
-	if (!plain && w->nr_held)
+	weir_tick(w, now);
+	full = w->nr_in_flight >= w->full_at && !w->drain;
+	if (w->nr_held)
 		release_due(w);
-	if (weir_likely(w->nr_queued && !full))
-		rq = w->policy->dispatch(w, drain, &w->verdict);
-	if (weir_likely(rq != NULL)) {
-		start(w, rq, plain || accounts(w));
-		at_ns = w->now;
-	} else {
-		at_ns = stall(w, full);
-	}
-	if (!plain)
-		weir_record_dispatch(w, rq, at_ns);
+	if (w->nr_queued && !full)
+		rq = w->policy->dispatch(w, w->drain, &w->verdict);
+	if (rq)
+		start_rare(w, rq);
+	at_ns = rq ? w->now : stall(w, full);
+	weir_record_dispatch(w, rq, at_ns);
 	if (next)
 		next->at_ns = at_ns;
 	return rq;
 }
 
-static weir_apart struct weir_rq *dispatch_rare(struct weir *w, uint64_t now,
-						struct weir_next *next)
+static weir_apart struct weir_rq *dispatch_none(struct weir *w, struct weir_next *next, bool full)
 {
-	return dispatch(w, now, next, false);
+	uint64_t at_ns = stall(w, full);
+
+	if (next)
+		next->at_ns = at_ns;
+	return NULL;
 }
 
 struct weir_rq *weir_dispatch(struct weir *w, uint64_t now, struct weir_next *next)
 {
+	struct weir_rq *rq;
+
 	if (weir_unlikely(w->rare))
 		return dispatch_rare(w, now, next);
-	return dispatch(w, now, next, true);
+	weir_tick_plain(w, now);
+	if (weir_unlikely(!w->nr_queued || w->nr_in_flight >= w->full_at))
+		return dispatch_none(w, next, w->nr_in_flight >= w->full_at);
+	rq = w->policy->dispatch(w, false, &w->verdict);
+	if (weir_unlikely(!rq))
+		return dispatch_none(w, next, false);
+	if (next)
+		next->at_ns = w->now;
+	return start(w, rq);
 }
 
 bool weir_may_dispatch(const struct weir *w, uint64_t now)

@@ -21,9 +21,12 @@ static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum 
 		wp_rq(rq)->list = WP_LEAF_HEAD;
 		list_push_front(&pg->head, &rq->link);
 		pg->nr_head++;
+	} else if (rq->op == WEIR_OP_READ) {
+		wp_rq(rq)->list = WP_LEAF_SYNC;
+		list_push_back(&pg->sync[WEIR_READ], &rq->link);
 	} else if (weir_rq_is_sync(rq)) {
 		wp_rq(rq)->list = WP_LEAF_SYNC;
-		list_push_back(&pg->sync[weir_op_dir(rq->op)], &rq->link);
+		list_push_back(&pg->sync[WEIR_WRITE], &rq->link);
 	} else {
 		wp_rq(rq)->list = WP_LEAF_ASYNC;
 		list_push_back(&pg->async, &rq->link);
