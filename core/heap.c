@@ -44,6 +44,19 @@ int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_
 	return 0;
 }
 
+void weir_heap_keep_one(struct weir_heap *h, struct weir_heap_entry *entry,
+			const struct weir_host *host)
+{
+	weir_assert(h->nr <= 1);
+	if (h->room == 1)
+		return;
+	if (h->nr)
+		*entry = h->entry[0];
+	give_back(h, host);
+	h->entry = entry;
+	h->room = 1;
+}
+
 void weir_heap_free(struct weir_heap *h, const struct weir_host *host)
 {
 	weir_assert(!h->nr);

@@ -162,6 +162,10 @@ static inline void weir_heap_init_one(struct weir_heap *h, struct weir_heap_entr
 	h->room = 1;
 }
 
+/* As after weir_heap_init_one(), with the one that is left in it, if any. Not on the I/O path. */
+void weir_heap_keep_one(struct weir_heap *h, struct weir_heap_entry *entry,
+			const struct weir_host *host);
+
 /*
  * Makes room for as many, by doubling; -ENOMEM leaves the heap as it was. Not on the I/O path. The
  * storage is given back with weir_heap_free().

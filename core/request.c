@@ -6,9 +6,9 @@
 #include "core/record.h"
 #include "core/wait_count.h"
 
-static inline struct weir_counters *rq_stats(const struct weir_rq *rq)
+static inline struct weir_tally *rq_tally(const struct weir_rq *rq)
 {
-	return &rq->group->stats.dir[weir_op_dir(rq->op)];
+	return rq->group->tally[weir_op_dir(rq->op)];
 }
 
 static struct weir_rare_counters *rq_rare(const struct weir_rq *rq)
@@ -68,7 +68,7 @@ static weir_inlined void enter(struct weir *w, struct weir_rq *rq, enum weir_op 
 	if (rq->ctx)
 		rq->ctx->nr_rqs++;
 	weir_price(&w->cost, rq, op, rq->ctx ? &rq->ctx->end_sector[dir] : &g->end_sector[dir]);
-	g->stats.dir[dir].waiting++;
+	g->tally[dir]->count.waiting++;
 	weir_merge_add(w, rq);
 	w->retry_ns = 0;
 }
@@ -150,32 +150,26 @@ static void device_full(struct weir *w)
 				   w->policy->next_group ? w->policy->next_group(w) : NULL);
 }
 
-static inline void account_wait(struct weir_group *g, enum weir_dir dir, uint64_t wait_ns)
+static inline void account_wait(struct weir_tally *t, uint64_t wait_ns)
 {
-	struct weir_counters *d = &g->stats.dir[dir];
-
-	d->queue_wait_ns += wait_ns;
-	if (wait_ns > d->queue_wait_max_ns)
-		d->queue_wait_max_ns = wait_ns;
-	weir_bins_add(weir_group_bins(g, dir, WEIR_HIST_QUEUE_WAIT), wait_ns);
+	t->count.queue_wait_ns += wait_ns;
+	if (wait_ns > t->count.queue_wait_max_ns)
+		t->count.queue_wait_max_ns = wait_ns;
+	weir_bins_add(&t->bins[WEIR_HIST_QUEUE_WAIT], wait_ns);
 }
 
-static inline void account_service(struct weir_group *g, enum weir_dir dir, uint64_t service_ns)
+static inline void account_service(struct weir_tally *t, uint64_t service_ns)
 {
-	struct weir_counters *d = &g->stats.dir[dir];
-
-	d->service_ns += service_ns;
-	if (service_ns > d->service_max_ns)
-		d->service_max_ns = service_ns;
-	weir_bins_add(weir_group_bins(g, dir, WEIR_HIST_SERVICE), service_ns);
+	t->count.service_ns += service_ns;
+	if (service_ns > t->count.service_max_ns)
+		t->count.service_max_ns = service_ns;
+	weir_bins_add(&t->bins[WEIR_HIST_SERVICE], service_ns);
 }
 
 /* It is counted as started; accounts: that includes how long it waited. */
 static weir_inlined void count_started(struct weir *w, struct weir_rq *rq, bool accounts)
 {
-	struct weir_group *g = rq->group;
-	enum weir_dir dir = weir_op_dir(rq->op);
-	struct weir_counters *d = &g->stats.dir[dir];
+	struct weir_tally *t = rq_tally(rq);
 
 	rq->state = WEIR_RQ_DISPATCHED;
 	rq->epoch = w->epoch;
@@ -183,11 +177,11 @@ static weir_inlined void count_started(struct weir *w, struct weir_rq *rq, bool 
 	w->nr_queued--;
 	w->nr_in_flight++;
 	weir_merge_del(w, rq);
-	d->waiting--;
-	d->in_flight++;
-	d->device_ns += rq->cost_ns;
+	t->count.waiting--;
+	t->count.in_flight++;
+	t->count.device_ns += rq->cost_ns;
 	if (accounts)
-		account_wait(g, dir, w->now - rq->since_ns);
+		account_wait(t, w->now - rq->since_ns);
 }
 
 /* With all that may be to do. Returns rq. */
@@ -347,17 +341,15 @@ static inline void leave_device(struct weir *w, struct weir_counters *d)
 /* It is counted as completed; accounts: that includes how long it took. */
 static weir_inlined void count_completed(struct weir *w, struct weir_rq *rq, bool accounts)
 {
-	struct weir_group *g = rq->group;
-	enum weir_dir dir = weir_op_dir(rq->op);
-	struct weir_counters *d = &g->stats.dir[dir];
+	struct weir_tally *t = rq_tally(rq);
 
-	leave_device(w, d);
-	d->completed++;
-	d->bytes += weir_rq_bytes(rq);
+	leave_device(w, &t->count);
+	t->count.completed++;
+	t->count.bytes += weir_rq_bytes(rq);
 	if (weir_unlikely(rq->op == WEIR_OP_FLUSH))
-		g->stats.flushes++;
+		rq->group->stats.flushes++;
 	if (accounts)
-		account_service(g, dir, w->now - rq->dispatch_ns);
+		account_service(t, w->now - rq->dispatch_ns);
 }
 
 /* With all that may be to do. */
@@ -400,7 +392,7 @@ void weir_complete(struct weir *w, struct weir_rq *rq, uint64_t now)
 
 void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uint64_t now)
 {
-	struct weir_counters *d = rq_stats(rq);
+	struct weir_counters *d = &rq_tally(rq)->count;
 
 	weir_tick(w, now);
 	weir_assert(rq->state == WEIR_RQ_DISPATCHED);
@@ -435,7 +427,7 @@ void weir_rq_unqueue(struct weir *w, struct weir_rq *rq)
 		if (accounts(w))
 			weir_wait_ready_dec(rq->group, w->now);
 	}
-	rq_stats(rq)->waiting--;
+	rq_tally(rq)->count.waiting--;
 	w->retry_ns = 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/assert.h"
 #include "core/fixed.h"
+#include "core/memory.h"
 
 struct weir_bins {
 	uint32_t bucket[WEIR_HIST_BUCKETS];
@@ -32,15 +33,16 @@ struct weir_rare_counters {
 	uint64_t merged, removed, requeued;
 };
 
+/* All that requests of one direction are counted in. */
+struct weir_tally {
+	struct weir_counters count;
+	struct weir_bins bins[WEIR_NR_HISTS];
+} __attribute__((aligned(WEIR_LINE_BYTES)));
+
 struct weir_stats {
-	struct weir_counters dir[WEIR_NR_DIRS];
 	struct weir_rare_counters rare[WEIR_NR_DIRS];
 	uint64_t flushes;
 };
-
-/* The histograms, [dir][kind], lie behind the group in its storage. */
-#define WEIR_STATS_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
-#define WEIR_STATS_BINS_BYTES (WEIR_STATS_BINS * sizeof(struct weir_bins))
 
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {

@@ -52,7 +52,7 @@ static inline struct wp_group *wp_shares_next_of(struct wp_group *pn, struct wei
  */
 static inline bool wp_shares_is_alone(const struct wp_group *pg)
 {
-	return !pg->g->nr_children;
+	return pg->g->turn.room == 1;
 }
 
 #endif
