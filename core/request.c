@@ -199,15 +199,14 @@ static weir_apart struct weir_rq *start_rare(struct weir *w, struct weir_rq *rq)
 }
 
 /* Is starting it nothing but counting it? Others of its group stay ready. */
-static bool starts_plainly(const struct weir *w, const struct weir_rq *rq)
+static bool starts_plainly(const struct weir_rq *rq)
 {
-	return rq->group->wait.nr_ready > 1 && w->nr_in_flight + 1 < w->full_at &&
-	       rq->state == WEIR_RQ_QUEUED;
+	return rq->group->wait.nr_ready > 1 && rq->state == WEIR_RQ_QUEUED;
 }
 
 static weir_inlined struct weir_rq *start(struct weir *w, struct weir_rq *rq)
 {
-	if (weir_unlikely(!starts_plainly(w, rq)))
+	if (weir_unlikely(!starts_plainly(rq)))
 		return start_rare(w, rq);
 	rq->group->wait.nr_ready--;
 	weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
@@ -271,9 +270,9 @@ static weir_apart struct weir_rq *dispatch_rare(struct weir *w, uint64_t now,
 	return rq;
 }
 
-static weir_apart struct weir_rq *dispatch_none(struct weir *w, struct weir_next *next, bool full)
+static weir_apart struct weir_rq *dispatch_none(struct weir *w, struct weir_next *next)
 {
-	uint64_t at_ns = stall(w, full);
+	uint64_t at_ns = stall(w, false);
 
 	if (next)
 		next->at_ns = at_ns;
@@ -284,14 +283,15 @@ struct weir_rq *weir_dispatch(struct weir *w, uint64_t now, struct weir_next *ne
 {
 	struct weir_rq *rq;
 
-	if (weir_unlikely(w->rare))
+	/* The device is not full, nor does one more fill it. */
+	if (weir_unlikely(w->rare || w->nr_in_flight + 1 >= w->full_at))
 		return dispatch_rare(w, now, next);
 	weir_tick_plain(w, now);
-	if (weir_unlikely(!w->nr_queued || w->nr_in_flight >= w->full_at))
-		return dispatch_none(w, next, w->nr_in_flight >= w->full_at);
+	if (weir_unlikely(!w->nr_queued))
+		return dispatch_none(w, next);
 	rq = w->policy->dispatch(w, false, &w->verdict);
 	if (weir_unlikely(!rq))
-		return dispatch_none(w, next, false);
+		return dispatch_none(w, next);
 	if (next)
 		next->at_ns = w->now;
 	return start(w, rq);

@@ -47,14 +47,14 @@ struct weir_stats {
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {
 	const uint64_t least = UINT64_C(1) << WEIR_HIST_MIN_BITS;
-	const uint64_t most = (UINT64_C(1) << WEIR_HIST_MAX_BITS) - 1;
+	const uint64_t end = UINT64_C(1) << WEIR_HIST_MAX_BITS;
 	const unsigned int first = (WEIR_HIST_MIN_BITS - WEIR_HIST_SUB_BITS + 1)
 				   << WEIR_HIST_SUB_BITS;
 	unsigned int shift;
 
 	/* What lies outside belongs to the first bucket or the last. */
-	value_ns = value_ns > least ? value_ns : least;
-	value_ns = value_ns < most ? value_ns : most;
+	if (weir_unlikely(value_ns - least >= end - least))
+		return value_ns < least ? 0 : WEIR_HIST_BUCKETS - 1;
 	/* What is left of the value, 8 to 15, adds the sub-bucket and one more power of two. */
 	shift = weir_log2(value_ns) - WEIR_HIST_SUB_BITS;
 	return (shift << WEIR_HIST_SUB_BITS) + (unsigned int)(value_ns >> shift) - first;

@@ -125,16 +125,17 @@ struct wp_group {
 	struct wp_group *next; /* whose turn it is below; stale while nothing is queued */
 	struct wp_group *parent;
 	struct weir_group *g;
-	uint32_t nr_head, nr_async;
+	uint32_t nr, nr_other; /* own requests; of them, what is not a sync read */
 
 	/* The next line: own requests. */
 	struct wp_entity own; /* at this node */
-	uint32_t nr;	      /* of all kinds */
-	uint32_t sync_run;    /* sync requests since the last async one, while one waited */
+	uint32_t nr_async;
+	uint32_t sync_run; /* sync requests since the last async one, while one waited */
 	struct weir_list sync[WEIR_NR_DIRS]; /* in order of `seq` between them */
 
 	struct weir_list async; /* writes */
 	struct weir_list head;
+	uint32_t nr_head;
 
 	struct wp_floor floor;
 	struct wp_latency latency;
@@ -148,9 +149,10 @@ _Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
 
 /* In which list of its group a request stands. */
 enum wp_leaf_list {
-	WP_LEAF_HEAD,
-	WP_LEAF_SYNC,
+	WP_LEAF_SYNC_READ,
+	WP_LEAF_SYNC_WRITE,
 	WP_LEAF_ASYNC,
+	WP_LEAF_HEAD,
 };
 
 /* Of a request, which its `link` keeps in one of its group's lists, wp->in_flight or wp->stuck. */

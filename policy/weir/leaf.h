@@ -17,15 +17,18 @@ static inline uint32_t wp_leaf_nr_sync(const struct wp_group *pg)
 static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where)
 {
 	pg->nr++;
-	if (weir_unlikely(where == WEIR_HEAD)) {
+	if (weir_likely(where == WEIR_TAIL && rq->op == WEIR_OP_READ)) {
+		wp_rq(rq)->list = WP_LEAF_SYNC_READ;
+		list_push_back(&pg->sync[WEIR_READ], &rq->link);
+		return;
+	}
+	pg->nr_other++;
+	if (where == WEIR_HEAD) {
 		wp_rq(rq)->list = WP_LEAF_HEAD;
 		list_push_front(&pg->head, &rq->link);
 		pg->nr_head++;
-	} else if (rq->op == WEIR_OP_READ) {
-		wp_rq(rq)->list = WP_LEAF_SYNC;
-		list_push_back(&pg->sync[WEIR_READ], &rq->link);
 	} else if (weir_rq_is_sync(rq)) {
-		wp_rq(rq)->list = WP_LEAF_SYNC;
+		wp_rq(rq)->list = WP_LEAF_SYNC_WRITE;
 		list_push_back(&pg->sync[WEIR_WRITE], &rq->link);
 	} else {
 		wp_rq(rq)->list = WP_LEAF_ASYNC;
@@ -70,12 +73,13 @@ static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_g
 
 static inline void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
 {
+	enum wp_leaf_list list = wp_rq(rq)->list;
+
 	list_unlink(&rq->link);
 	pg->nr--;
-	if (wp_rq(rq)->list == WP_LEAF_HEAD)
-		pg->nr_head--;
-	else if (wp_rq(rq)->list == WP_LEAF_ASYNC)
-		pg->nr_async--;
+	pg->nr_other -= list != WP_LEAF_SYNC_READ;
+	pg->nr_head -= list == WP_LEAF_HEAD;
+	pg->nr_async -= list == WP_LEAF_ASYNC;
 }
 
 /* rq was chosen by peek and goes. */
@@ -86,14 +90,14 @@ static inline void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq)
 	wp_leaf_remove(pg, rq);
 	if (list == WP_LEAF_ASYNC || !pg->nr_async)
 		pg->sync_run = 0;
-	else if (list == WP_LEAF_SYNC)
+	else if (list != WP_LEAF_HEAD)
 		pg->sync_run++;
 }
 
 /* Nothing but sync reads: as most groups, most of the time. */
 static inline bool wp_leaf_is_plain(const struct wp_group *pg)
 {
-	return !(pg->nr_head | pg->nr_async) && list_is_empty(&pg->sync[WEIR_WRITE]);
+	return !pg->nr_other;
 }
 
 /* The next of such a group, which has one: peek and taken at once. */
