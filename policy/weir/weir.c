@@ -256,8 +256,7 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	struct wp *p = wp_of(w);
 	struct wp_group *pg = p->root->next;
 
-	if (weir_unlikely(p->promises) || p->in_flight_ns >= p->open_ns ||
-	    !wp_leaf_is_plain(pg))
+	if (weir_unlikely(p->promises) || p->in_flight_ns >= p->open_ns || !wp_leaf_is_plain(pg))
 		return dispatch_any(p, force, v);
 	return go(p, pg, wp_leaf_take_plain(pg));
 }
