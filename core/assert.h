@@ -8,6 +8,18 @@
 #define weir_likely(x) __builtin_expect(!!(x), 1)
 #define weir_unlikely(x) __builtin_expect(!!(x), 0)
 
+/*
+ * How a function is called from one that every request goes through. Each call costs that one the
+ * saving of its registers, also where it isn't reached: unless it comes last, or is seldom.
+ *
+ *	weir_inlined	in place, with its constant arguments folded in
+ *	weir_apart	never in place: it comes last
+ *	weir_seldom	the same, and its own speed doesn't matter
+ */
+#define weir_apart __attribute__((noinline))
+#define weir_seldom __attribute__((noinline, cold))
+#define weir_inlined inline __attribute__((always_inline))
+
 #define weir_assert(expr)                                            \
 	do {                                                         \
 		if (weir_unlikely(!(expr)))                          \

@@ -25,17 +25,24 @@ struct weir {
 	struct weir_wait_clocks clocks;
 	const struct weir_policy *policy;
 	void *policy_data;
-	struct weir_heap turn_all; /* for the policy: room for every group */
+	struct weir_verdict verdict; /* preset, for the next dispatch that gives nothing */
+	struct weir_heap turn_all;   /* for the policy: room for every group */
 	uint64_t tunable[WEIR_TUNABLES_MAX];
 	uint16_t epoch; /* grows with each switch of policy */
 	bool drain;
+	bool rare; /* weir_rare_update() */
 
 	uint64_t seq; /* of the last insertion */
 	uint64_t nr_held, nr_queued, nr_in_flight;
+	uint64_t
+		full_at; /* so many in flight fill the device: cfg.device_depth, or no number does */
 	uint64_t retry_ns; /* no dispatch before, unless something happens */
 
-	/* Entitlement: time in which something was queued or in flight. */
-	uint64_t in_use_last_ns, in_use_pending_ns, in_use_ns;
+	/*
+	 * Entitlement: time in which something was queued or in flight; up to where the root has
+	 * it; and what it was when the statistics were reset.
+	 */
+	uint64_t in_use_ns, in_use_settled_ns, in_use_reset_ns;
 	struct weir_list claims;
 
 	struct weir_cost_model cost;
@@ -56,6 +63,7 @@ struct weir {
 
 	/* Merging. */
 	struct weir_rq *last_merge;
+	struct weir_list merge_new; /* in order of arrival, not yet in the hash: core/merge.h */
 	struct weir_list merge_hash[WEIR_MERGE_BUCKETS]; /* by end sector */
 
 	struct weir_group *root;
@@ -74,14 +82,25 @@ struct weir {
 /* The recorder must know of each time, also if the call itself is not recorded. */
 void weir_rec_tick(struct weir *w);
 
-/* Time up to now was in use, or not: by what the instance has just now. */
-static inline void weir_entitle_integrate(struct weir *w, uint64_t now)
+/* Time up to now was in use, or not, and waited for one cause: by what the instance has just now. */
+static inline void weir_advance(struct weir *w, uint64_t now)
 {
-	if (w->nr_queued || w->nr_in_flight) {
-		w->in_use_pending_ns += now - w->in_use_last_ns;
-		w->in_use_ns += now - w->in_use_last_ns;
-	}
-	w->in_use_last_ns = now;
+	uint64_t passed_ns = now - w->now;
+
+	weir_wait_advance(&w->clocks, passed_ns);
+	if (w->nr_queued | w->nr_in_flight)
+		w->in_use_ns += passed_ns;
+	w->now = now;
+}
+
+/*
+ * Is there anything that most requests have nothing to do with? Then inserting and completing look
+ * for it; else they look here once. Called by whoever changes one of these.
+ */
+static inline void weir_rare_update(struct weir *w)
+{
+	w->rare = w->recorder || w->nr_limited || w->nr_held || w->nr_judged || w->drain ||
+		  !list_is_empty(&w->claims) || !w->cfg.accounting;
 }
 
 /* Every call begins with this: time moves on, never back. */
@@ -91,11 +110,16 @@ static inline void weir_tick(struct weir *w, uint64_t now)
 		return;
 	if (weir_unlikely(w->recorder != NULL))
 		weir_rec_tick(w);
-	weir_wait_advance(&w->clocks, now);
 	if (weir_unlikely(!list_is_empty(&w->claims)))
 		weir_entitle_expire(w, now);
-	weir_entitle_integrate(w, now);
-	w->now = now;
+	weir_advance(w, now);
+}
+
+/* The same where nothing is rare. */
+static inline void weir_tick_plain(struct weir *w, uint64_t now)
+{
+	if (now > w->now)
+		weir_advance(w, now);
 }
 
 /* Frees a removed group, and then its removed ancestors, as far as nothing names them any more. */

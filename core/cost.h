@@ -44,9 +44,10 @@ static inline uint64_t weir_cost_ns(const struct weir_cost_model *m, enum weir_o
 		sectors = 8; /* no data crosses: priced as one small write */
 	}
 	cost = (m->base[dir][random] + sectors * m->per_sector[dir]) >> WEIR_COST_SHIFT;
-	if (weir_unlikely(cost > WEIR_COST_MAX_NS))
-		return WEIR_COST_MAX_NS;
-	return cost ? cost : 1;
+	/* 0 is more than any. */
+	if (weir_unlikely(cost - 1 >= WEIR_COST_MAX_NS))
+		return cost ? WEIR_COST_MAX_NS : 1;
+	return cost;
 }
 
 /* What nr_sectors more cost when they join a request: no base. */
@@ -80,14 +81,18 @@ static inline uint64_t weir_vtime_enter(uint64_t tag, uint64_t earliest, uint64_
 	return tag - earliest > ahead_max ? earliest : tag;
 }
 
-/* Prices rq by where the last request of its context or group ended, and moves that on. */
-static inline void weir_price(const struct weir_cost_model *m, struct weir_rq *rq, uint64_t *end)
+/* Is it further away, on either side? Sectors are less than 2^63. */
+static inline bool weir_is_random(uint64_t sector, uint64_t end)
 {
-	uint64_t distance = rq->sector > *end ? rq->sector - *end : *end - rq->sector;
+	return sector - end + WEIR_RANDOM_SECTORS > 2 * WEIR_RANDOM_SECTORS;
+}
 
-	rq->cost_ns = weir_cost_ns(m, (enum weir_op)rq->op, rq->nr_sectors,
-				   distance > WEIR_RANDOM_SECTORS);
-	if (rq->op != WEIR_OP_FLUSH)
+/* Prices rq by where the last request of its context or group ended, and moves that on. */
+static inline void weir_price(const struct weir_cost_model *m, struct weir_rq *rq, enum weir_op op,
+			      uint64_t *end)
+{
+	rq->cost_ns = weir_cost_ns(m, op, rq->nr_sectors, weir_is_random(rq->sector, *end));
+	if (weir_likely(op != WEIR_OP_FLUSH))
 		*end = weir_rq_end(rq);
 }
 

@@ -22,8 +22,8 @@ static void settle_node(struct weir_group *g)
 		gain = e->nr_active ? part(g->attr.weight, unit - e->seen_unit) : 0;
 		e->seen_unit = unit;
 	} else {
-		gain = g->w->in_use_pending_ns << WEIR_ENT_SHIFT;
-		g->w->in_use_pending_ns = 0;
+		gain = (g->w->in_use_ns - g->w->in_use_settled_ns) << WEIR_ENT_SHIFT;
+		g->w->in_use_settled_ns = g->w->in_use_ns;
 	}
 	e->sum += gain;
 	if (gain && e->weight_sum) {
@@ -85,6 +85,13 @@ static void deactivate(struct weir_group *g, uint64_t now)
 	}
 }
 
+static void end_claim(struct weir_group *g)
+{
+	list_unlink(&g->entitle.claim);
+	g->entitle.claiming = false;
+	weir_rare_update(g->w);
+}
+
 /* Who waits for admission has its claim renewed, as long as it takes. */
 static bool renew_claim(struct weir_group *g, uint64_t now)
 {
@@ -109,24 +116,19 @@ void weir_entitle_expire(struct weir *w, uint64_t now)
 		if (renew_claim(g, now))
 			continue;
 		/* It may have stood behind one with a later end: time doesn't run back for it. */
-		end_ns = weir_max64(end_ns, w->in_use_last_ns);
-		weir_entitle_integrate(w, end_ns);
-		list_unlink(&g->entitle.claim);
-		g->entitle.claiming = false;
+		end_ns = weir_max64(end_ns, w->now);
+		weir_advance(w, end_ns);
+		end_claim(g);
 		deactivate(g, end_ns);
 	}
 }
 
 void weir_entitle_busy(struct weir_group *g, uint64_t now)
 {
-	struct weir_entitle *e = &g->entitle;
-
-	if (e->claiming) {
-		list_unlink(&e->claim);
-		e->claiming = false;
-	} else {
+	if (g->entitle.claiming)
+		end_claim(g);
+	else
 		activate(g, now);
-	}
 }
 
 void weir_entitle_quiet(struct weir_group *g, uint64_t now)
@@ -139,6 +141,7 @@ void weir_entitle_quiet(struct weir_group *g, uint64_t now)
 	e->claiming = true;
 	e->claim_end_ns = now + g->w->cfg.claim_ns;
 	list_push_back(&g->w->claims, &e->claim);
+	weir_rare_update(g->w);
 }
 
 void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_weight)
@@ -156,12 +159,9 @@ void weir_entitle_weights(struct weir_group *g, uint32_t weight, uint32_t own_we
 
 void weir_entitle_unclaim(struct weir_group *g, uint64_t now)
 {
-	struct weir_entitle *e = &g->entitle;
-
-	if (!e->claiming)
+	if (!g->entitle.claiming)
 		return;
-	list_unlink(&e->claim);
-	e->claiming = false;
+	end_claim(g);
 	deactivate(g, now);
 }
 
@@ -202,7 +202,7 @@ void weir_entitle_read(struct weir_group *g, bool own, struct weir_group_stats *
 
 	settle(g);
 	out->entitled_ns = (own ? e->own_sum : e->sum) >> WEIR_ENT_SHIFT;
-	out->in_use_ns = g->w->in_use_ns;
+	out->in_use_ns = g->w->in_use_ns - g->w->in_use_reset_ns;
 	out->active_ns = weir_group_active_ns(g) - e->active_reset_ns;
 }
 

@@ -40,7 +40,7 @@ struct weir_entitle {
 	struct weir_list claim;	  /* in weir->claims, by end */
 };
 
-/* Ends the claims whose time has come. */
+/* Ends the claims whose time has come, each at its own time: the instance's may move on up to now. */
 void weir_entitle_expire(struct weir *w, uint64_t now);
 /* The own requests: the first appeared, the last went. O(1), O(depth) if activity changes. */
 void weir_entitle_busy(struct weir_group *g, uint64_t now);

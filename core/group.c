@@ -5,8 +5,12 @@
 #include "core/memory.h"
 #include "core/record.h"
 
-/* With the histograms behind it. */
-static const size_t weir_group_bytes = sizeof(struct weir_group) + WEIR_STATS_BINS_BYTES;
+/* The group, up to the end of a cache line, and what its requests are counted in. */
+enum {
+	OWN_BYTES = (sizeof(struct weir_group) + WEIR_LINE_BYTES - 1) / WEIR_LINE_BYTES *
+		    WEIR_LINE_BYTES,
+	GROUP_BYTES = OWN_BYTES + WEIR_NR_DIRS * sizeof(struct weir_tally),
+};
 
 void weir_group_attr_init(struct weir_group_attr *attr)
 {
@@ -68,7 +72,23 @@ static void free_group(struct weir_group *g)
 		weir_free_lines(&w->host, g->policy, w->policy->group_size);
 	if (g->policy_next)
 		weir_free_lines(&w->host, g->policy_next, weir_switch_policy(w)->group_size);
-	weir_free_lines(&w->host, g, weir_group_bytes);
+	weir_free_lines(&w->host, g, GROUP_BYTES);
+}
+
+static void place_tallies(struct weir_group *g)
+{
+	struct weir_tally *t = (struct weir_tally *)((uint8_t *)g + OWN_BYTES);
+	unsigned int dir;
+
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		g->tally[dir] = &t[dir];
+}
+
+/* Without children the own requests have the only place: policies go by that. */
+static void give_back_turns(struct weir_group *g)
+{
+	if (!g->nr_children)
+		weir_heap_keep_one(&g->turn, &g->turn_one, &g->w->host);
 }
 
 /* Policies can't allocate: they find room for all that they may have to order. */
@@ -124,7 +144,7 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 
 	weir_tick(w, now);
 	if (!e) {
-		g = weir_alloc_lines(&w->host, weir_group_bytes);
+		g = weir_alloc_lines(&w->host, GROUP_BYTES);
 		e = g ? 0 : -WEIR_ENOMEM;
 	}
 	if (!e) {
@@ -132,6 +152,7 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 		g->parent = parent;
 		g->id = w->next_group_id++;
 		g->attr = *attr;
+		place_tallies(g);
 		list_init(&g->children);
 		g->judge.blocker = -1;
 		weir_admission_init(g);
@@ -140,8 +161,11 @@ struct weir_group *weir_group_create(struct weir *w, struct weir_group *parent,
 			e = reserve_turns(g);
 		if (!e)
 			e = alloc_policy_state(g);
-		if (e)
+		if (e) {
 			free_group(g);
+			if (parent)
+				give_back_turns(parent);
+		}
 	}
 	if (err)
 		*err = e;
@@ -166,12 +190,15 @@ void weir_group_destroy(struct weir_group *g)
 		w->policy->group_offline(w, g);
 	weir_entitle_forget(g, w->now);
 	weir_wait_forget(&w->clocks, g);
-	if (g->judge.on)
+	if (g->judge.on) {
 		w->nr_judged--;
+		weir_rare_update(w);
+	}
 	if (g->parent) {
 		weir_stats_fold(g->parent, g);
 		list_unlink(&g->sibling);
 		g->parent->nr_children--;
+		give_back_turns(g->parent);
 	}
 	list_unlink(&g->all);
 	w->nr_groups--;

@@ -34,14 +34,16 @@ struct weir_group {
 
 	/* Line 1: whose turn it is. */
 	struct weir_heap turn; /* for the policy: room for every child and the own requests */
-	struct weir_heap_entry turn_one;   /* of turn, while there are no children */
+	struct weir_heap_entry turn_one;   /* of turn, while there are no children: room for one */
 	uint64_t end_sector[WEIR_NR_DIRS]; /* where the last request ended: core/cost.h */
+	/* What its requests are counted in, behind the group in its storage. */
+	struct weir_tally *tally[WEIR_NR_DIRS];
+
+	/* What is rare. */
+	struct weir_stats stats;
 	uint32_t id;
 	uint32_t nr_ctx;
 	uint32_t nr_children, nr_living_children;
-
-	/* Lines 2 and 3: one for each direction, and then what is rare. */
-	struct weir_stats stats;
 
 	/* When the group begins or ceases to be active, and only with limits, floors or targets. */
 	struct weir_entitle entitle;
@@ -61,12 +63,6 @@ struct weir_group {
 _Static_assert(sizeof(void *) != 8 || (offsetof(struct weir_group, turn) == 64 &&
 				       offsetof(struct weir_group, stats) == 128),
 	       "what belongs together lies in one cache line");
-
-static inline struct weir_bins *weir_group_bins(struct weir_group *g, enum weir_dir dir,
-						enum weir_hist_kind kind)
-{
-	return (struct weir_bins *)(g + 1) + dir * WEIR_NR_HISTS + kind;
-}
 
 struct weir_ctx {
 	struct weir *w;

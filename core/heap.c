@@ -44,12 +44,35 @@ int weir_heap_reserve(struct weir_heap *h, const struct weir_host *host, uint32_
 	return 0;
 }
 
+void weir_heap_keep_one(struct weir_heap *h, struct weir_heap_entry *entry,
+			const struct weir_host *host)
+{
+	weir_assert(h->nr <= 1);
+	if (h->room == 1)
+		return;
+	if (h->nr)
+		*entry = h->entry[0];
+	give_back(h, host);
+	h->entry = entry;
+	h->room = 1;
+}
+
 void weir_heap_free(struct weir_heap *h, const struct weir_host *host)
 {
 	weir_assert(!h->nr);
 	give_back(h, host);
 	h->entry = NULL;
 	h->room = 0;
+}
+
+uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
+{
+	uint32_t first = 0, i;
+
+	for (i = 1; i < nr; i++)
+		if (weir_heap_before(&entry[i], &entry[first]))
+			first = i;
+	return first;
 }
 
 void weir_heap_update(struct weir_heap *h, struct weir_heap_item *item, uint64_t key)

@@ -80,52 +80,53 @@ static inline void weir_heap_sift_up(struct weir_heap *h, uint32_t at, struct we
 }
 
 /* Which of the nr entries goes first. */
-static inline uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr)
-{
-	uint32_t first = 0, i;
-
-	for (i = 1; i < nr; i++)
-		if (weir_heap_before(&entry[i], &entry[first]))
-			first = i;
-	return first;
-}
+weir_seldom uint32_t weir_heap_first_of(const struct weir_heap_entry *entry, uint32_t nr);
 
 /*
- * The same for at most four. Which one it is nobody can foretell, a processor neither: so it is
- * computed from the signs of differences, without a jump. Only equal keys go the long way.
+ * The same for four, and for three. Which one it is nobody can foretell, a processor neither: so it
+ * is computed from the signs of differences, without a jump. Only equal keys go the long way.
  */
-static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry, uint32_t nr)
+static inline uint32_t weir_heap_first_of_4(const struct weir_heap_entry *entry)
 {
-	uint32_t a, b = nr - 1;
-	uint64_t d01, d23 = 1, d;
+	uint64_t d01 = entry[1].key - entry[0].key, d23 = entry[3].key - entry[2].key, d;
+	uint64_t a = d01 >> 63, b = 2 + (d23 >> 63);
 
-	if (weir_unlikely(nr < 3))
-		return weir_heap_first_of(entry, nr);
-	d01 = entry[1].key - entry[0].key;
-	a = (uint32_t)(d01 >> 63);
-	if (weir_likely(nr > 3)) {
-		d23 = entry[3].key - entry[2].key;
-		b = 2 + (uint32_t)(d23 >> 63);
-	}
 	d = entry[b].key - entry[a].key;
 	if (weir_unlikely(!d01 || !d23 || !d))
-		return weir_heap_first_of(entry, nr);
-	return a + ((b - a) & (0 - (uint32_t)(d >> 63)));
+		return weir_heap_first_of(entry, 4);
+	return (uint32_t)(a + ((b - a) & (0 - (d >> 63))));
+}
+
+static inline uint32_t weir_heap_first_of_3(const struct weir_heap_entry *entry)
+{
+	uint64_t d01 = entry[1].key - entry[0].key, a = d01 >> 63;
+	uint64_t d = entry[2].key - entry[a].key;
+
+	if (weir_unlikely(!d01 || !d))
+		return weir_heap_first_of(entry, 3);
+	return (uint32_t)(a + ((2 - a) & (0 - (d >> 63))));
+}
+
+/* For any number but none. */
+static inline uint32_t weir_heap_first_child(const struct weir_heap_entry *child, uint32_t nr)
+{
+	if (nr >= 4)
+		return weir_heap_first_of_4(child);
+	if (nr == 3)
+		return weir_heap_first_of_3(child);
+	return nr == 2 && weir_heap_before(&child[1], &child[0]);
 }
 
 static inline void weir_heap_sift_down(struct weir_heap *h, uint32_t at, struct weir_heap_entry e)
 {
-	for (;;) {
-		uint32_t child = 4 * at + 1, best;
+	uint32_t nr = h->nr, child;
 
-		if (child >= h->nr)
+	while ((child = 4 * at + 1) < nr) {
+		child += weir_heap_first_child(&h->entry[child], nr - child);
+		if (!weir_heap_before(&h->entry[child], &e))
 			break;
-		best = h->nr - child < 4 ? h->nr - child : 4;
-		best = child + weir_heap_first_of_4(&h->entry[child], best);
-		if (!weir_heap_before(&h->entry[best], &e))
-			break;
-		weir_heap_put(h, at, h->entry[best]);
-		at = best;
+		weir_heap_put(h, at, h->entry[child]);
+		at = child;
 	}
 	weir_heap_put(h, at, e);
 }
@@ -139,16 +140,14 @@ static inline void weir_heap_push(struct weir_heap *h, struct weir_heap_item *it
 	weir_heap_sift_up(h, h->nr++, e);
 }
 
-/* The key of the first grows: what a queue does that serves it. */
-static inline void weir_heap_defer_first(struct weir_heap *h, uint64_t key)
+/* The item is the first, and its key grows: what a queue does that serves it. */
+static inline void weir_heap_defer_first(struct weir_heap *h, struct weir_heap_item *item,
+					 uint64_t key)
 {
-	struct weir_heap_entry e = {key, h->entry[0].item};
+	struct weir_heap_entry e = {key, item};
 
-	weir_assert(h->nr > 0 && !weir_vtime_before(key, h->entry[0].key));
-	if (h->nr == 1)
-		h->entry[0].key = key;
-	else
-		weir_heap_sift_down(h, 0, e);
+	weir_assert(!item->at);
+	weir_heap_sift_down(h, 0, e);
 }
 
 /* The item is in the heap; its key changes. */
@@ -162,6 +161,10 @@ static inline void weir_heap_init_one(struct weir_heap *h, struct weir_heap_entr
 	h->nr = 0;
 	h->room = 1;
 }
+
+/* As after weir_heap_init_one(), with the one that is left in it, if any. Not on the I/O path. */
+void weir_heap_keep_one(struct weir_heap *h, struct weir_heap_entry *entry,
+			const struct weir_host *host);
 
 /*
  * Makes room for as many, by doubling; -ENOMEM leaves the heap as it was. Not on the I/O path. The

@@ -77,8 +77,14 @@ static void init_lists(struct weir *w)
 	list_init(&w->admit_waiters);
 	list_init(&w->groups);
 	list_init(&w->ctxs);
+	list_init(&w->merge_new);
 	for (i = 0; i < WEIR_MERGE_BUCKETS; i++)
 		list_init(&w->merge_hash[i]);
+}
+
+static void set_full_at(struct weir *w)
+{
+	w->full_at = w->cfg.device_depth ? w->cfg.device_depth : UINT64_MAX;
 }
 
 static int init_policy(struct weir *w)
@@ -119,9 +125,10 @@ struct weir *weir_create(const struct weir_config *cfg, const struct weir_host *
 		w->host = *host;
 		w->policy = policy;
 		w->now = now;
-		w->clocks.last_ns = now;
-		w->in_use_last_ns = now;
+		w->verdict.at_ns = WEIR_NEVER;
 		init_lists(w);
+		set_full_at(w);
+		weir_rare_update(w);
 		weir_cost_model_init(&w->cost, &cfg->profile);
 		weir_tunables_load(w->tunable, policy, tunables);
 		e = init_policy(w);
@@ -186,17 +193,14 @@ uint64_t weir_tunable_get(const struct weir *w, unsigned int index)
 
 int weir_reconfigure(struct weir *w, const struct weir_config *cfg, uint64_t now)
 {
-	struct weir_rq *rq, *tmp;
-	unsigned int i;
-
 	weir_tick(w, now);
 	if (config_check(cfg) || cfg->accounting != w->cfg.accounting)
 		return -WEIR_EINVAL;
 	/* Without merging nothing may stay in the look-up. */
-	for (i = 0; !cfg->merge && i < WEIR_MERGE_BUCKETS; i++)
-		list_for_each_safe(rq, tmp, &w->merge_hash[i], struct weir_rq, hash)
-			weir_merge_del(w, rq);
+	if (!cfg->merge)
+		weir_merge_del_all(w);
 	w->cfg = *cfg;
+	set_full_at(w);
 	weir_cost_model_init(&w->cost, &cfg->profile);
 	weir_record_reconfigure(w);
 	if (w->policy->tuned)

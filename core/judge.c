@@ -16,7 +16,8 @@ static uint64_t backlogged_now(const struct weir_group *g, uint64_t now)
 
 	if (!g->w->cfg.accounting)
 		return weir_group_active_ns(g);
-	return s->backlogged_ns + (g->wait.nr_backlogged ? now - s->backlogged_since_ns : 0);
+	return s->backlogged_ns +
+	       (weir_wait_is_backlogged(&g->wait) ? now - s->backlogged_since_ns : 0);
 }
 
 /* How long there was something to do in that direction, in this window. */
@@ -95,6 +96,7 @@ void weir_judge_changed(struct weir_group *g, uint64_t now)
 
 	if (on != g->judge.on) {
 		g->w->nr_judged += on ? 1 : -1;
+		weir_rare_update(g->w);
 		g->judge.nr_rqs[WEIR_READ] = 0;
 		g->judge.nr_rqs[WEIR_WRITE] = 0;
 	}

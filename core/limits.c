@@ -98,6 +98,7 @@ void weir_limits_group_exit(struct weir_group *g)
 			g->w->nr_limited--;
 		weir_heap_free(&f->ready, &g->w->host);
 	}
+	weir_rare_update(g->w);
 }
 
 /* No credit from time without an offer; at most one request ahead. */
@@ -163,6 +164,7 @@ void weir_limits_changed(struct weir_group *g, uint64_t now)
 		f->limited = limited;
 		flow_update(g, dir, now);
 	}
+	weir_rare_update(g->w);
 }
 
 void weir_limits_charge(struct weir_group *g, enum weir_dir dir, uint64_t bytes, uint32_t ios,

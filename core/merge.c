@@ -30,11 +30,23 @@ static bool may_join(struct weir *w, const struct weir_rq *rq, const struct weir
 	return !w->policy->may_merge || w->policy->may_merge(w, rq, what, sectors);
 }
 
+/* Who came later stands before who came earlier. */
+static void hash_new(struct weir *w)
+{
+	while (!list_is_empty(&w->merge_new)) {
+		struct weir_rq *rq = list_first(&w->merge_new, struct weir_rq, hash);
+
+		list_unlink(&rq->hash);
+		list_push_front(weir_merge_bucket(w, weir_rq_end(rq)), &rq->hash);
+	}
+}
+
 static struct weir_rq *find_by_end(struct weir *w, const struct weir_rq *what, uint64_t end)
 {
 	struct weir_list *head = weir_merge_bucket(w, end);
 	struct weir_rq *rq;
 
+	hash_new(w);
 	list_for_each(rq, head, struct weir_rq, hash)
 		if (weir_rq_end(rq) == end && rq != what && may_join(w, rq, what))
 			return rq;
@@ -61,6 +73,17 @@ static enum weir_merge find(struct weir *w, const struct weir_rq *bio, struct we
 	return WEIR_MERGE_NONE;
 }
 
+void weir_merge_del_all(struct weir *w)
+{
+	struct weir_rq *rq, *tmp;
+	unsigned int i;
+
+	hash_new(w);
+	for (i = 0; i < WEIR_MERGE_BUCKETS; i++)
+		list_for_each_safe(rq, tmp, &w->merge_hash[i], struct weir_rq, hash)
+			weir_merge_del(w, rq);
+}
+
 enum weir_merge weir_merge_find(struct weir *w, const struct weir_rq *bio, struct weir_rq **into,
 				uint64_t now)
 {
@@ -79,7 +102,7 @@ enum weir_merge weir_merge_find(struct weir *w, const struct weir_rq *bio, struc
 static void rehash(struct weir *w, struct weir_rq *rq)
 {
 	list_unlink(&rq->hash);
-	list_push_front(weir_merge_bucket(w, weir_rq_end(rq)), &rq->hash);
+	list_push_back(&w->merge_new, &rq->hash);
 	w->last_merge = rq;
 }
 

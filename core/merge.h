@@ -2,6 +2,11 @@
 /*
  * Merge look-up: a waiting request enters, leaves, or changes its end. Inline, since every request
  * does.
+ *
+ * Entering is a list alone; the next look-up takes who stands there into the hash. So who is
+ * dispatched before anybody looks costs no hashing, nor do requests of a host that never looks. A
+ * request is hashed at most once for each time that it entered or grew: look-ups stay O(1),
+ * amortised.
  */
 #ifndef WEIR_CORE_MERGE_H
 #define WEIR_CORE_MERGE_H
@@ -29,7 +34,7 @@ static inline void weir_merge_add(struct weir *w, struct weir_rq *rq)
 {
 	if (!w->cfg.merge || !weir_mergeable(rq))
 		return;
-	list_push_front(weir_merge_bucket(w, weir_rq_end(rq)), &rq->hash);
+	list_push_back(&w->merge_new, &rq->hash);
 	w->last_merge = rq;
 }
 
@@ -42,5 +47,8 @@ static inline void weir_merge_del(struct weir *w, struct weir_rq *rq)
 	if (w->last_merge == rq)
 		w->last_merge = NULL;
 }
+
+/* Nothing stays in the look-up. O(n) */
+void weir_merge_del_all(struct weir *w);
 
 #endif

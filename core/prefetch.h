@@ -17,10 +17,9 @@
 #include "core/memory.h"
 
 /*
- * gcc takes a function that does nothing but this for one without effect, and drops the call if it
- * is not inlined before it looks: all that ask must be.
+ * gcc takes a function that does nothing but ask for one without effect, and drops the call if it is
+ * not inlined before it looks: so all that ask are weir_inlined.
  */
-#define weir_inlined inline __attribute__((always_inline))
 
 /* So many groups and their requests fit the near caches. */
 #define WEIR_PREFETCH_GROUPS 512
@@ -49,7 +48,7 @@ static weir_inlined void weir_prefetch_lines(const void *p, unsigned int lines)
 /* What the core touches of a group when one of its requests goes, and what of the request. */
 static weir_inlined void weir_prefetch_group(const struct weir_group *g)
 {
-	weir_prefetch_lines(g, 3);
+	weir_prefetch_lines(g, 2);
 }
 
 /* Requests begin anywhere in a line. */
@@ -63,9 +62,10 @@ static weir_inlined void weir_prefetch_rq(const struct weir_rq *rq)
 /* rq is near, and the next to go: its neighbours in the merge look-up, and where it is counted. */
 static weir_inlined void weir_prefetch_start(const struct weir_rq *rq, uint64_t now)
 {
-	enum weir_dir dir = weir_op_dir(rq->op);
-	const struct weir_bins *b = weir_group_bins(rq->group, dir, WEIR_HIST_QUEUE_WAIT);
+	const struct weir_tally *t = rq->group->tally[weir_op_dir(rq->op)];
+	const struct weir_bins *b = &t->bins[WEIR_HIST_QUEUE_WAIT];
 
+	weir_prefetch(&t->count);
 	weir_prefetch(&b->bucket[weir_hist_index(now - rq->since_ns)]);
 	weir_prefetch(rq->hash.next);
 	weir_prefetch(rq->hash.prev);

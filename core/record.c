@@ -24,6 +24,7 @@ static void overflow(struct weir *w)
 	weir_ring_seal(r);
 	r->overflowed = true;
 	w->recorder = NULL;
+	weir_rare_update(w);
 }
 
 uint8_t *weir_record_begin(struct weir *w, enum weir_record_type type, uint32_t bytes)

@@ -146,6 +146,7 @@ int weir_record_start(struct weir *w, void *ring, size_t bytes, uint64_t now)
 	r->nr_calls = 0;
 	w->recorder = r;
 	w->recording = r;
+	weir_rare_update(w);
 	return 0;
 }
 
@@ -165,6 +166,7 @@ void weir_record_stop(struct weir *w, uint64_t now)
 	weir_ring_commit(r, p);
 	weir_ring_seal(r);
 	w->recorder = NULL;
+	weir_rare_update(w);
 }
 
 size_t weir_record_read(struct weir *w, void *buf, size_t bytes)

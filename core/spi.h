@@ -20,6 +20,7 @@ enum weir_stall {
 	WEIR_STALL_IDLE,    /* waiting for more from one stream on purpose */
 };
 
+/* Preset, and left so by a dispatch that gives a request. */
 struct weir_verdict {
 	uint64_t at_ns;		 /* when to ask again; preset to WEIR_NEVER */
 	enum weir_stall why;	 /* preset to WEIR_STALL_NONE */

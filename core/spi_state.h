@@ -24,6 +24,12 @@ static inline uint64_t weir_policy_tunable(const struct weir *w, unsigned int in
 	return w->tunable[index];
 }
 
+/* Requests that the policy has. The one that it inserts is among them, and the one it dispatches. */
+static inline uint64_t weir_policy_queued(const struct weir *w)
+{
+	return w->nr_queued;
+}
+
 static inline uint64_t weir_now(const struct weir *w)
 {
 	return w->now;

@@ -4,12 +4,19 @@
 
 #include "core/record.h"
 
-void weir_bins_halve(struct weir_bins *b)
+static void halve(struct weir_bins *b)
 {
 	unsigned int i;
 
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		b->bucket[i] /= 2;
+}
+
+void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket)
+{
+	*bucket = UINT32_MAX;
+	halve(b);
+	++*bucket;
 }
 
 static void add_bins(struct weir_bins *into, const struct weir_bins *from)
@@ -18,7 +25,7 @@ static void add_bins(struct weir_bins *into, const struct weir_bins *from)
 
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		while (from->bucket[i] > UINT32_MAX - into->bucket[i])
-			weir_bins_halve(into);
+			halve(into);
 	for (i = 0; i < WEIR_HIST_BUCKETS; i++)
 		into->bucket[i] += from->bucket[i];
 }
@@ -48,11 +55,10 @@ void weir_stats_fold(struct weir_group *into, struct weir_group *from)
 	unsigned int dir, kind;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-		add_counters(&into->stats.dir[dir], &from->stats.dir[dir]);
+		add_counters(&into->tally[dir]->count, &from->tally[dir]->count);
 		add_rare(&into->stats.rare[dir], &from->stats.rare[dir]);
 		for (kind = 0; kind < WEIR_NR_HISTS; kind++)
-			add_bins(weir_group_bins(into, dir, kind),
-				 weir_group_bins(from, dir, kind));
+			add_bins(&into->tally[dir]->bins[kind], &from->tally[dir]->bins[kind]);
 	}
 	into->stats.flushes += from->stats.flushes;
 }
@@ -94,7 +100,7 @@ static void read_counters(const struct weir_group *g, struct weir_group_stats *o
 	unsigned int dir;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-		read_dir(&g->stats.dir[dir], &g->stats.rare[dir], &out->dir[dir]);
+		read_dir(&g->tally[dir]->count, &g->stats.rare[dir], &out->dir[dir]);
 	out->flushes += g->stats.flushes;
 }
 
@@ -129,8 +135,8 @@ void weir_group_read_hist(struct weir_group *g, enum weir_dir dir, enum weir_his
 
 	__builtin_memset(out, 0, sizeof(*out));
 	for (n = g; n; n = walk(n, g)) {
-		const struct weir_counters *d = &n->stats.dir[dir];
-		const struct weir_bins *b = weir_group_bins(n, dir, kind);
+		const struct weir_counters *d = &n->tally[dir]->count;
+		const struct weir_bins *b = &n->tally[dir]->bins[kind];
 		unsigned int i;
 
 		for (i = 0; i < WEIR_HIST_BUCKETS; i++) {
@@ -182,13 +188,13 @@ static void reset_group(struct weir_group *g, uint64_t now)
 	unsigned int i;
 
 	for (i = 0; i < WEIR_NR_DIRS; i++) {
-		struct weir_counters *c = &g->stats.dir[i];
+		struct weir_counters *c = &g->tally[i]->count;
 
 		*c = (struct weir_counters){.waiting = c->waiting, .in_flight = c->in_flight};
 		g->stats.rare[i] = (struct weir_rare_counters){0};
+		__builtin_memset(g->tally[i]->bins, 0, sizeof(g->tally[i]->bins));
 	}
 	g->stats.flushes = 0;
-	__builtin_memset(weir_group_bins(g, WEIR_READ, 0), 0, WEIR_STATS_BINS_BYTES);
 	weir_wait_reset(g, now);
 	weir_entitle_reset(g);
 	weir_judge_reset(g, now);
@@ -202,5 +208,5 @@ void weir_stats_reset(struct weir *w, uint64_t now)
 	weir_record_stats_reset(w);
 	list_for_each(g, &w->groups, struct weir_group, all)
 		reset_group(g, w->now);
-	w->in_use_ns = 0;
+	w->in_use_reset_ns = w->in_use_ns;
 }

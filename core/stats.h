@@ -10,7 +10,9 @@
 
 #include <weir/stats.h>
 
+#include "core/assert.h"
 #include "core/fixed.h"
+#include "core/memory.h"
 
 struct weir_bins {
 	uint32_t bucket[WEIR_HIST_BUCKETS];
@@ -31,40 +33,42 @@ struct weir_rare_counters {
 	uint64_t merged, removed, requeued;
 };
 
+/* All that requests of one direction are counted in. */
+struct weir_tally {
+	struct weir_counters count;
+	struct weir_bins bins[WEIR_NR_HISTS];
+} __attribute__((aligned(WEIR_LINE_BYTES)));
+
 struct weir_stats {
-	struct weir_counters dir[WEIR_NR_DIRS];
 	struct weir_rare_counters rare[WEIR_NR_DIRS];
 	uint64_t flushes;
 };
 
-/* The histograms, [dir][kind], lie behind the group in its storage. */
-#define WEIR_STATS_BINS (WEIR_NR_DIRS * WEIR_NR_HISTS)
-#define WEIR_STATS_BINS_BYTES (WEIR_STATS_BINS * sizeof(struct weir_bins))
-
 static inline unsigned int weir_hist_index(uint64_t value_ns)
 {
+	const uint64_t least = UINT64_C(1) << WEIR_HIST_MIN_BITS;
+	const uint64_t end = UINT64_C(1) << WEIR_HIST_MAX_BITS;
 	const unsigned int first = (WEIR_HIST_MIN_BITS - WEIR_HIST_SUB_BITS + 1)
 				   << WEIR_HIST_SUB_BITS;
 	unsigned int shift;
 
-	if (value_ns < UINT64_C(1) << WEIR_HIST_MIN_BITS)
-		return 0;
-	if (value_ns >= UINT64_C(1) << WEIR_HIST_MAX_BITS)
-		return WEIR_HIST_BUCKETS - 1;
+	/* What lies outside belongs to the first bucket or the last. */
+	if (weir_unlikely(value_ns - least >= end - least))
+		return value_ns < least ? 0 : WEIR_HIST_BUCKETS - 1;
 	/* What is left of the value, 8 to 15, adds the sub-bucket and one more power of two. */
 	shift = weir_log2(value_ns) - WEIR_HIST_SUB_BITS;
 	return (shift << WEIR_HIST_SUB_BITS) + (unsigned int)(value_ns >> shift) - first;
 }
 
-void weir_bins_halve(struct weir_bins *b);
+/* *bucket was full, and is 0 after one more. */
+weir_seldom void weir_bins_overflow(struct weir_bins *b, uint32_t *bucket);
 
 static inline void weir_bins_add(struct weir_bins *b, uint64_t value_ns)
 {
 	uint32_t *bucket = &b->bucket[weir_hist_index(value_ns)];
 
-	if (__builtin_expect(*bucket == UINT32_MAX, 0))
-		weir_bins_halve(b);
-	++*bucket;
+	if (__builtin_expect(!++*bucket, 0))
+		weir_bins_overflow(b, bucket);
 }
 
 /* A removed child's counters become its parent's own. */

@@ -53,28 +53,16 @@ static void begin_ready(const struct weir_wait_clocks *c, struct weir_wait *wt,
 	wt->floor_ns = c->clock_ns[WEIR_CLOCK_FLOOR];
 }
 
-void weir_wait_backlog_begin(struct weir_group *g, uint64_t now)
+static void begin_backlog(struct weir_wait_sums *s, uint64_t now)
 {
-	for (; g; g = g->parent) {
-		if (g->wait.nr_backlogged++)
-			return;
-		g->wait_sums.backlogged_since_ns = now;
-		g->wait_sums.held_since_ns = now;
-	}
+	s->backlogged_since_ns = now;
+	s->held_since_ns = now;
 }
 
-void weir_wait_backlog_end(struct weir_group *g, uint64_t now)
+static void end_backlog(struct weir_wait_sums *s, uint64_t now)
 {
-	for (; g; g = g->parent) {
-		struct weir_wait_sums *s = &g->wait_sums;
-
-		weir_assert(g->wait.nr_backlogged > 0);
-		if (--g->wait.nr_backlogged)
-			return;
-		weir_assert(g->wait.nr_ready == 0);
-		s->backlogged_ns += now - s->backlogged_since_ns;
-		s->wait_ns[WEIR_WAIT_CEILING] += now - s->held_since_ns;
-	}
+	s->backlogged_ns += now - s->backlogged_since_ns;
+	s->wait_ns[WEIR_WAIT_CEILING] += now - s->held_since_ns;
 }
 
 void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now)
@@ -90,6 +78,8 @@ void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now)
 		}
 		give_next(c);
 		g->wait.nr_ready = 1;
+		if (!g->wait.nr_held)
+			begin_backlog(s, now);
 		free_ns = weir_max64(free_ns, s->held_since_ns);
 		s->wait_ns[WEIR_WAIT_CEILING] += free_ns - s->held_since_ns;
 		s->wait_ns[WEIR_WAIT_HOST] += now - free_ns;
@@ -111,6 +101,29 @@ void weir_wait_ready_end(struct weir_group *g, uint64_t now)
 		g->wait.nr_ready = 0;
 		settle_ready(c, &g->wait, &g->wait_sums);
 		g->wait_sums.held_since_ns = now;
+		if (!g->wait.nr_held)
+			end_backlog(&g->wait_sums, now);
+	}
+}
+
+void weir_wait_held_inc(struct weir_group *g, uint64_t now)
+{
+	for (; g; g = g->parent) {
+		if (g->wait.nr_held++)
+			return;
+		if (!g->wait.nr_ready)
+			begin_backlog(&g->wait_sums, now);
+	}
+}
+
+void weir_wait_held_dec(struct weir_group *g, uint64_t now)
+{
+	for (; g; g = g->parent) {
+		weir_assert(g->wait.nr_held > 0);
+		if (--g->wait.nr_held)
+			return;
+		if (!g->wait.nr_ready)
+			end_backlog(&g->wait_sums, now);
 	}
 }
 
@@ -137,9 +150,9 @@ void weir_wait_read(const struct weir_group *g, uint64_t now, uint64_t *backlogg
 	give_next(&g->w->clocks);
 	if (g->wait.nr_ready)
 		settle_ready(&g->w->clocks, &g->wait, &s);
-	else if (g->wait.nr_backlogged)
+	else if (g->wait.nr_held)
 		s.wait_ns[WEIR_WAIT_CEILING] += now - s.held_since_ns;
-	if (g->wait.nr_backlogged)
+	if (weir_wait_is_backlogged(&g->wait))
 		s.backlogged_ns += now - s.backlogged_since_ns;
 	*backlogged_ns = s.backlogged_ns;
 	for (i = 0; i < WEIR_NR_WAITS; i++)

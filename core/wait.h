@@ -24,6 +24,8 @@
 
 #include <weir/stats.h>
 
+#include "core/assert.h"
+
 /* States of the instance, each with a clock. */
 enum weir_wait_state {
 	WEIR_CLOCK_HOST,
@@ -37,7 +39,6 @@ enum weir_wait_state {
 
 struct weir_wait_clocks {
 	enum weir_wait_state state;
-	uint64_t last_ns;
 	uint64_t clock_ns[WEIR_NR_CLOCKS];
 	struct weir_group *next;	       /* leaf end of the path that goes next, or NULL */
 	uint64_t next_share_ns, next_floor_ns; /* up to these clocks its time is in the nodes */
@@ -49,8 +50,8 @@ struct weir_wait_clocks {
  * device_ns.
  */
 struct weir_wait {
-	uint32_t nr_backlogged; /* own requests that wait, and backlogged children */
-	uint32_t nr_ready;	/* own requests in the policy, and ready children */
+	uint32_t nr_ready; /* own requests in the policy, and children with such below them */
+	uint32_t nr_held;  /* own requests that a ceiling holds, and the same */
 	uint64_t share_ns, floor_ns;
 	uint64_t device_ns; /* the sum, instead of wait_ns[WEIR_WAIT_DEVICE] */
 };
@@ -64,10 +65,9 @@ struct weir_wait_sums {
 };
 
 /* The instance's time moves on: O(1). */
-static inline void weir_wait_advance(struct weir_wait_clocks *c, uint64_t now)
+static inline void weir_wait_advance(struct weir_wait_clocks *c, uint64_t passed_ns)
 {
-	c->clock_ns[c->state] += now - c->last_ns;
-	c->last_ns = now;
+	c->clock_ns[c->state] += passed_ns;
 }
 
 static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_state state)
@@ -75,14 +75,20 @@ static inline void weir_wait_set(struct weir_wait_clocks *c, enum weir_wait_stat
 	c->state = state;
 }
 
+static inline bool weir_wait_is_backlogged(const struct weir_wait *wt)
+{
+	return wt->nr_ready || wt->nr_held;
+}
+
 /*
- * The first own request of a node waits, or the last ceases to; the same in the policy. Both tell
- * the parent, if it is its first or last child: O(depth). wait_count.h has what comes before.
+ * The first own request of a node waits in the policy, or the last ceases to. Both tell the parent,
+ * if it is its first or last child: O(depth). wait_count.h has what comes before.
  */
-void weir_wait_backlog_begin(struct weir_group *g, uint64_t now);
-void weir_wait_backlog_end(struct weir_group *g, uint64_t now);
-void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
-void weir_wait_ready_end(struct weir_group *g, uint64_t now);
+weir_seldom void weir_wait_ready_begin(struct weir_group *g, uint64_t free_ns, uint64_t now);
+weir_seldom void weir_wait_ready_end(struct weir_group *g, uint64_t now);
+/* One more or less of g's own requests is held by a ceiling. What is let go is ready first. */
+void weir_wait_held_inc(struct weir_group *g, uint64_t now);
+void weir_wait_held_dec(struct weir_group *g, uint64_t now);
 
 /* g's request is the next to go. O(depth of the one before); O(1) if it was already. */
 void weir_wait_set_next(struct weir_wait_clocks *c, struct weir_group *g);

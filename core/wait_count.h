@@ -1,28 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Requests of a group begin and cease to wait. While it stays backlogged that is counting, which is
- * inline here; wait.c has what happens at the first and the last.
+ * Requests of a group begin and cease to wait in the policy. While it stays ready that is counting,
+ * which is inline here; wait.c has what happens at the first and the last.
  */
 #ifndef WEIR_CORE_WAIT_COUNT_H
 #define WEIR_CORE_WAIT_COUNT_H
 
 #include "core/group.h"
-
-static inline void weir_wait_backlog_inc(struct weir_group *g, uint64_t now)
-{
-	if (weir_likely(g->wait.nr_backlogged > 0))
-		g->wait.nr_backlogged++;
-	else
-		weir_wait_backlog_begin(g, now);
-}
-
-static inline void weir_wait_backlog_dec(struct weir_group *g, uint64_t now)
-{
-	if (weir_likely(g->wait.nr_backlogged > 1))
-		g->wait.nr_backlogged--;
-	else
-		weir_wait_backlog_end(g, now);
-}
 
 /* free_ns <= now: no ceiling held it from then on, only the host's not asking. */
 static inline void weir_wait_ready_inc(struct weir_group *g, uint64_t free_ns, uint64_t now)

@@ -176,7 +176,7 @@ static void serve(struct fixture *f, uint64_t step)
 			struct thing *t = smallest(f);
 
 			t->key += util_below(&seed, step);
-			weir_heap_defer_first(&f->heap, t->key);
+			weir_heap_defer_first(&f->heap, &t->item, t->key);
 			check(f);
 		}
 		while (f->nr_in)

@@ -162,7 +162,7 @@ static void compare(struct model *m, struct util_host *h)
 /* The group that the test calls next may lose its request: then it is next for nothing. */
 static void drop_stale_next(void)
 {
-	if (stall_order.next && !stall_order.next->stats.dir[WEIR_READ].waiting)
+	if (stall_order.next && !stall_order.next->tally[WEIR_READ]->count.waiting)
 		stall_obey(WEIR_STALL_NONE, NULL);
 }
 

@@ -199,6 +199,6 @@ const char *weir_profile_check(const struct weir_profile *p);
  * Hook of the host for what only a bug can cause. User space: say it and abort. Kernel: warn once
  * and return; the core then goes on serving. libweir has a default that aborts.
  */
-void weir_assert_fail(const char *expr, const char *file, int line);
+__attribute__((cold)) void weir_assert_fail(const char *expr, const char *file, int line);
 
 #endif

@@ -12,11 +12,11 @@
 #define WEIR_POLICY_WEIR_AHEAD_H
 
 #include "core/prefetch.h"
-#include "policy/weir/internal.h"
+#include "policy/weir/leaf.h"
 
 static weir_inlined void wp_ahead_dispatched(const struct wp *p)
 {
-	if (p->nr_queued)
+	if (weir_policy_queued(p->w))
 		weir_prefetch_lines(p->root->next, 2);
 }
 
@@ -33,11 +33,11 @@ static weir_inlined void wp_ahead_completed(const struct wp *p)
 {
 	const struct wp_group *pg = p->root->next;
 
-	if (!p->nr_queued)
+	if (!weir_policy_queued(p->w))
 		return;
 	weir_prefetch_group(pg->g);
 	weir_prefetch(pg->parent);
-	if (pg->nr_sync)
+	if (wp_leaf_nr_sync(pg))
 		weir_prefetch_rq(wp_ahead_first(pg));
 }
 
@@ -47,7 +47,7 @@ static weir_inlined void wp_ahead_inserted(const struct wp *p)
 
 	if (pg->parent)
 		weir_prefetch_lines(pg->parent->g, 2);
-	if (pg->nr_sync)
+	if (wp_leaf_nr_sync(pg))
 		weir_prefetch_start(wp_ahead_first(pg), weir_now(p->w));
 }
 

@@ -78,9 +78,11 @@ static inline void wp_depth_cancel(struct wp *p, struct weir_rq *rq)
 
 static inline void wp_depth_end(struct wp *p, struct weir_rq *rq, uint64_t now)
 {
-	uint64_t most_ns = wp_depth_stuck_after_ns(p, rq->cost_ns);
-	uint64_t service_ns = weir_min64(now - rq->dispatch_ns, most_ns);
+	uint64_t service_ns = now - rq->dispatch_ns;
 
+	/* Nothing is stuck before that. */
+	if (weir_unlikely(service_ns > WP_STUCK_FACTOR * p->window_ns))
+		service_ns = weir_min64(service_ns, wp_depth_stuck_after_ns(p, rq->cost_ns));
 	wp_depth_cancel(p, rq);
 	if (!wp_rq(rq)->stuck)
 		p->progress_ns = now;

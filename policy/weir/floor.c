@@ -137,6 +137,7 @@ static void set_has(struct wp *p, struct weir_group *g, bool has)
 		return;
 	f->has = has;
 	p->nr_floors += has ? 1 : -1;
+	wp_update_plain(p);
 	for (g = g->parent; g; g = g->parent)
 		wp_group(g)->floor.nr_inside += has ? 1 : -1;
 	/* The first, or the last: what was measured before isn't of its time. */

@@ -125,16 +125,17 @@ struct wp_group {
 	struct wp_group *next; /* whose turn it is below; stale while nothing is queued */
 	struct wp_group *parent;
 	struct weir_group *g;
-	uint32_t nr_head, nr_async;
+	uint32_t nr, nr_other; /* own requests; of them, what is not a sync read */
 
 	/* The next line: own requests. */
 	struct wp_entity own; /* at this node */
-	uint32_t nr_sync;
+	uint32_t nr_async;
 	uint32_t sync_run; /* sync requests since the last async one, while one waited */
 	struct weir_list sync[WEIR_NR_DIRS]; /* in order of `seq` between them */
 
 	struct weir_list async; /* writes */
 	struct weir_list head;
+	uint32_t nr_head;
 
 	struct wp_floor floor;
 	struct wp_latency latency;
@@ -148,9 +149,10 @@ _Static_assert(sizeof(void *) != 8 || (offsetof(struct wp_group, own) == 64 &&
 
 /* In which list of its group a request stands. */
 enum wp_leaf_list {
-	WP_LEAF_HEAD,
-	WP_LEAF_SYNC,
+	WP_LEAF_SYNC_READ,
+	WP_LEAF_SYNC_WRITE,
 	WP_LEAF_ASYNC,
+	WP_LEAF_HEAD,
 };
 
 /* Of a request, which its `link` keeps in one of its group's lists, wp->in_flight or wp->stuck. */
@@ -193,7 +195,8 @@ struct wp_probe {
 struct wp {
 	struct weir *w;
 	struct wp_group *root;
-	uint32_t nr_queued;
+	bool promises; /* somebody has a floor or a target */
+	bool plain;    /* nobody has, and a standing epoch is clean so far */
 
 	/* Depth. */
 	uint64_t window_ns;	/* standing: device time that may be in flight */
@@ -233,6 +236,13 @@ struct wp {
 	uint64_t hog_work_ns;
 };
 
+/* Called by whoever changes one of these. */
+static inline void wp_update_plain(struct wp *p)
+{
+	p->promises = p->nr_floors || p->nr_targets;
+	p->plain = !p->promises && p->probe.phase == WP_PROBE_STANDING && p->probe.clean;
+}
+
 static inline struct wp *wp_of(const struct weir *w)
 {
 	return weir_policy_data(w);
@@ -264,6 +274,12 @@ void wp_shares_deactivate(struct weir_group *g);
  */
 uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *owed,
 				uint64_t cost_ns, bool more);
+/*
+ * rq goes, of pg's own requests, in their turn: of which there are more, or this was the last. Returns
+ * rq, so that a dispatch can end with it. O(depth log n)
+ */
+struct weir_rq *wp_shares_charge(struct wp_group *pg, struct weir_rq *rq);
+struct weir_rq *wp_shares_charge_last(struct wp_group *pg, struct weir_rq *rq);
 /* A served request came back: it will be charged again. spared: as charge_floor said, or 0. */
 void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared);
 

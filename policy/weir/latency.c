@@ -66,10 +66,13 @@ static void set_target(struct wp *p, struct wp_latency *l, bool has)
 		p->last_near_ns = l->since_ns;
 		list_push_back(&p->targets, &l->link);
 		p->nr_targets++;
+		wp_update_plain(p);
 		return;
 	}
 	list_unlink(&l->link);
-	if (--p->nr_targets)
+	p->nr_targets--;
+	wp_update_plain(p);
+	if (p->nr_targets)
 		return;
 	p->squeeze = SQUEEZE_NONE;
 	p->squeeze_edge = EDGE_NONE;

@@ -9,21 +9,27 @@
 
 #include "policy/weir/internal.h"
 
-static inline uint32_t wp_leaf_nr(const struct wp_group *pg)
+static inline uint32_t wp_leaf_nr_sync(const struct wp_group *pg)
 {
-	return pg->nr_head + pg->nr_sync + pg->nr_async;
+	return pg->nr - pg->nr_head - pg->nr_async;
 }
 
 static inline void wp_leaf_insert(struct wp_group *pg, struct weir_rq *rq, enum weir_where where)
 {
-	if (weir_unlikely(where == WEIR_HEAD)) {
+	pg->nr++;
+	if (weir_likely(where == WEIR_TAIL && rq->op == WEIR_OP_READ)) {
+		wp_rq(rq)->list = WP_LEAF_SYNC_READ;
+		list_push_back(&pg->sync[WEIR_READ], &rq->link);
+		return;
+	}
+	pg->nr_other++;
+	if (where == WEIR_HEAD) {
 		wp_rq(rq)->list = WP_LEAF_HEAD;
 		list_push_front(&pg->head, &rq->link);
 		pg->nr_head++;
 	} else if (weir_rq_is_sync(rq)) {
-		wp_rq(rq)->list = WP_LEAF_SYNC;
-		list_push_back(&pg->sync[weir_op_dir(rq->op)], &rq->link);
-		pg->nr_sync++;
+		wp_rq(rq)->list = WP_LEAF_SYNC_WRITE;
+		list_push_back(&pg->sync[WEIR_WRITE], &rq->link);
 	} else {
 		wp_rq(rq)->list = WP_LEAF_ASYNC;
 		list_push_back(&pg->async, &rq->link);
@@ -60,25 +66,20 @@ static inline struct weir_rq *wp_leaf_peek(const struct wp *p, const struct wp_g
 {
 	if (weir_unlikely(pg->nr_head))
 		return list_first(&pg->head, struct weir_rq, link);
-	if (pg->nr_async && (!pg->nr_sync || wp_leaf_async_is_due(p, pg)))
+	if (pg->nr_async && (!wp_leaf_nr_sync(pg) || wp_leaf_async_is_due(p, pg)))
 		return list_first(&pg->async, struct weir_rq, link);
-	return pg->nr_sync ? wp_leaf_first_sync(pg) : NULL;
+	return pg->nr ? wp_leaf_first_sync(pg) : NULL;
 }
 
 static inline void wp_leaf_remove(struct wp_group *pg, struct weir_rq *rq)
 {
+	enum wp_leaf_list list = wp_rq(rq)->list;
+
 	list_unlink(&rq->link);
-	switch (wp_rq(rq)->list) {
-	case WP_LEAF_HEAD:
-		pg->nr_head--;
-		break;
-	case WP_LEAF_SYNC:
-		pg->nr_sync--;
-		break;
-	case WP_LEAF_ASYNC:
-		pg->nr_async--;
-		break;
-	}
+	pg->nr--;
+	pg->nr_other -= list != WP_LEAF_SYNC_READ;
+	pg->nr_head -= list == WP_LEAF_HEAD;
+	pg->nr_async -= list == WP_LEAF_ASYNC;
 }
 
 /* rq was chosen by peek and goes. */
@@ -89,24 +90,24 @@ static inline void wp_leaf_taken(struct wp_group *pg, struct weir_rq *rq)
 	wp_leaf_remove(pg, rq);
 	if (list == WP_LEAF_ASYNC || !pg->nr_async)
 		pg->sync_run = 0;
-	else if (list == WP_LEAF_SYNC)
+	else if (list != WP_LEAF_HEAD)
 		pg->sync_run++;
 }
 
-/* Peek and taken at once: something is queued. */
-static inline struct weir_rq *wp_leaf_take(const struct wp *p, struct wp_group *pg)
+/* Nothing but sync reads: as most groups, most of the time. */
+static inline bool wp_leaf_is_plain(const struct wp_group *pg)
 {
-	struct weir_rq *rq;
+	return !pg->nr_other;
+}
 
-	if (weir_likely(!pg->nr_head && pg->nr_sync && !pg->nr_async)) {
-		rq = wp_leaf_first_sync(pg);
-		list_unlink(&rq->link);
-		pg->nr_sync--;
-		pg->sync_run = 0;
-		return rq;
-	}
-	rq = wp_leaf_peek(p, pg);
-	wp_leaf_taken(pg, rq);
+/* The next of such a group, which has one: peek and taken at once. */
+static inline struct weir_rq *wp_leaf_take_plain(struct wp_group *pg)
+{
+	struct weir_rq *rq = list_first(&pg->sync[WEIR_READ], struct weir_rq, link);
+
+	list_unlink(&rq->link);
+	pg->nr--;
+	pg->sync_run = 0;
 	return rq;
 }
 

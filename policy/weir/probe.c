@@ -3,7 +3,6 @@
 #include "policy/weir/probe.h"
 
 enum {
-	EPOCH_NS = 10000000,
 	SETTLE_NS = 2000000,
 	/* Of a round. Five equal pairs are ERRORS_SQUARED sure. */
 	PAIRS_MIN = 5,
@@ -27,6 +26,7 @@ enum {
 void wp_probe_init(struct wp *p)
 {
 	p->probe = (struct wp_probe){.grow = true, .since_ns = weir_now(p->w)};
+	wp_update_plain(p);
 	if (!p->work_rate)
 		p->work_rate = UINT64_C(1) << 20;
 }
@@ -224,26 +224,19 @@ static uint64_t settle_ns(const struct wp *p)
 
 static uint64_t epoch_ns(const struct wp *p)
 {
-	return weir_max64(EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
+	return weir_max64(WP_PROBE_EPOCH_NS, 4 * weir_max64(p->window_ns, p->service_ns));
 }
 
-bool wp_probe_epoch_end(struct wp *p, uint64_t now)
-{
-	if (now - p->probe.since_ns < epoch_ns(p))
-		return p->probe.phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
-	epoch_done(p, now);
-	epoch_begin(&p->probe, now + settle_ns(p));
-	return true;
-}
-
-bool wp_probe_epoch_again(struct wp *p, bool limited, bool moved, uint64_t now)
+/* It is not clean, and starts again; it may be if the depth is the limit. Returns moved. */
+static bool epoch_again(struct wp *p, bool limited, bool moved, uint64_t now)
 {
 	p->probe.clean = limited;
 	epoch_begin(&p->probe, now + settle_ns(p));
 	return moved;
 }
 
-bool wp_probe_stops(struct wp *p)
+/* While there are pairs: should there be none any more? Then only standing epochs go on. */
+static bool stops(struct wp *p)
 {
 	if (enabled(p))
 		return false;
@@ -257,7 +250,7 @@ bool wp_probe_stops(struct wp *p)
  * Within the time that all in flight takes the device should have been through with it. If nothing
  * came for longer, then none of it could go on.
  */
-void wp_probe_stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
+static void stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
 {
 	uint64_t work_ns = p->window_ns + p->probe.cost_ns, lost_1024;
 
@@ -275,4 +268,53 @@ void wp_probe_stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
 	lost_1024 = weir_min64(gap_ns - work_ns, WP_PROBE_MEMORY_NS) / 1024;
 	s->lost_ns += lost_1024 * 1024;
 	s->squares += lost_1024 * lost_1024;
+}
+
+static void watch(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
+{
+	s->watched_ns += gap_ns;
+	if (weir_unlikely(s->watched_ns > WP_PROBE_MEMORY_NS ||
+			  gap_ns > p->window_ns + p->probe.cost_ns))
+		stood(p, s, gap_ns);
+}
+
+static bool complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+{
+	struct wp_probe *t = &p->probe;
+	uint64_t gap_ns = now - t->last_ns;
+	/*
+	 * The depth is the limit while something waits: now, or since the last completion until its
+	 * time came (two merged requests may be all there is).
+	 */
+	bool limited = weir_policy_queued(p->w) || p->held;
+
+	p->held = false;
+	t->last_ns = now;
+	if (limited && t->clean) {
+		if (t->phase != WP_PROBE_PLENTY)
+			watch(p, &t->stood, gap_ns);
+		else if (t->bridging && t->completions)
+			watch(p, &t->stood_bridged, gap_ns);
+	}
+	if (t->phase != WP_PROBE_STANDING && stops(p))
+		return epoch_again(p, limited, true, now);
+	if (!limited || !t->clean)
+		return epoch_again(p, limited, false, now);
+	if (wp_probe_settles(t, now))
+		return false;
+	wp_probe_count(t, cost_ns, now);
+	if (t->completions >= WP_PROBE_COMPLETIONS && now - t->since_ns >= epoch_ns(p)) {
+		epoch_done(p, now);
+		epoch_begin(t, now + settle_ns(p));
+		return true;
+	}
+	return t->phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
+}
+
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+{
+	bool moved = complete(p, cost_ns, now);
+
+	wp_update_plain(p);
+	return moved;
 }

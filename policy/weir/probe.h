@@ -18,7 +18,7 @@
  * lost.
  *
  * Only clean epochs count: those in which the depth was the limit all through. An epoch lasts
- * EPOCH_NS and at least WP_PROBE_COMPLETIONS, after SETTLE_NS uncounted. A round of 5 pairs takes
+ * WP_PROBE_EPOCH_NS and at least WP_PROBE_COMPLETIONS, after SETTLE_NS uncounted. A round of 5 pairs takes
  * about 0.12 s on a fast device. Rounds that change nothing come after longer and longer rests, so
  * that looking costs nearly nothing where there is nothing to find: who reads one block at a time
  * beside deep queues waits for all that is in flight, and half of a round is plenty. A rest ends
@@ -44,61 +44,51 @@
 #include "policy/weir/internal.h"
 
 enum {
+	/* An epoch lasts this at least. */
 	WP_PROBE_COMPLETIONS = 64,
+	WP_PROBE_EPOCH_NS = 10000000,
 	/* Over what time standstills are remembered. */
 	WP_PROBE_MEMORY_NS = 500000000,
 };
 
-/* Enough completions: if the time is over too, the epoch is judged. */
-bool wp_probe_epoch_end(struct wp *p, uint64_t now);
-/* It is not clean, and starts again; it may be if the depth is the limit. Returns moved. */
-bool wp_probe_epoch_again(struct wp *p, bool limited, bool moved, uint64_t now);
-/* While there are pairs: should there be none any more? Then only standing epochs go on. */
-bool wp_probe_stops(struct wp *p);
-/* The device may have stood still for gap_ns, or it is time to forget. */
-void wp_probe_stood(struct wp *p, struct wp_stood *s, uint64_t gap_ns);
-
-static inline void wp_probe_watch(struct wp *p, struct wp_stood *s, uint64_t gap_ns)
+/* What was in flight at another depth has to leave first. */
+static inline bool wp_probe_settles(const struct wp_probe *t, uint64_t now)
 {
-	s->watched_ns += gap_ns;
-	if (weir_unlikely(s->watched_ns > WP_PROBE_MEMORY_NS ||
-			  gap_ns > p->window_ns + p->probe.cost_ns))
-		wp_probe_stood(p, s, gap_ns);
+	return (int64_t)(now - t->since_ns) < 0;
 }
 
-/* True: the window may be another one now. */
-static inline bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now)
+/* A completion in a clean epoch, after the settling. */
+static inline void wp_probe_count(struct wp_probe *t, uint64_t cost_ns, uint64_t now)
 {
-	struct wp_probe *t = &p->probe;
-	uint64_t gap_ns = now - t->last_ns;
-	/*
-	 * The depth is the limit while something waits: now, or since the last completion until its
-	 * time came (two merged requests may be all there is).
-	 */
-	bool limited = p->nr_queued || p->held;
-
-	p->held = false;
-	t->last_ns = now;
-	if (weir_likely(limited && t->clean)) {
-		if (weir_likely(t->phase != WP_PROBE_PLENTY))
-			wp_probe_watch(p, &t->stood, gap_ns);
-		else if (t->bridging && t->completions)
-			wp_probe_watch(p, &t->stood_bridged, gap_ns);
-	}
-	if (weir_unlikely(t->phase != WP_PROBE_STANDING) && wp_probe_stops(p))
-		return wp_probe_epoch_again(p, limited, true, now);
-	if (weir_unlikely(!limited || !t->clean))
-		return wp_probe_epoch_again(p, limited, false, now);
-	if ((int64_t)(now - t->since_ns) < 0)
-		return false;
 	t->cost_ns = t->cost_ns - t->cost_ns / 16 + cost_ns / 16;
 	if (weir_likely(t->completions))
 		t->work_ns += cost_ns;
 	else
 		t->since_ns = now; /* from one completion to another */
-	if (++t->completions < WP_PROBE_COMPLETIONS)
-		return t->phase == WP_PROBE_PLENTY; /* which goes by cost_ns */
-	return wp_probe_epoch_end(p, now);
+	t->completions++;
+}
+
+/* Something was completed. True: the window may be another one now. */
+bool wp_probe_complete(struct wp *p, uint64_t cost_ns, uint64_t now);
+
+/*
+ * The same where there is nothing to find out: in a standing epoch that goes on, without promises.
+ * False: it may be more than that, and nothing is done.
+ */
+static inline bool wp_probe_complete_plainly(struct wp *p, uint64_t cost_ns, uint64_t now)
+{
+	struct wp_probe *t = &p->probe;
+	uint64_t gap_ns = now - t->last_ns, watched_ns = t->stood.watched_ns + gap_ns;
+
+	if (!p->plain || !weir_policy_queued(p->w) || gap_ns > p->window_ns + t->cost_ns ||
+	    watched_ns > WP_PROBE_MEMORY_NS || (int64_t)(now - t->since_ns) >= WP_PROBE_EPOCH_NS)
+		return false;
+	p->held = false;
+	t->last_ns = now;
+	t->stood.watched_ns = watched_ns;
+	if (!wp_probe_settles(t, now))
+		wp_probe_count(t, cost_ns, now);
+	return true;
 }
 
 #endif

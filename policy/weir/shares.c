@@ -82,6 +82,94 @@ void wp_shares_deactivate(struct weir_group *g)
 	choose_upwards(n);
 }
 
+/*
+ * e of that node goes delta on; `more` is left of it, which `next` is the first of. Returns whose
+ * turn it is below the node, if anything is left there.
+ */
+static struct wp_group *move(struct wp_group *pn, struct wp_entity *e, uint64_t delta, bool more,
+			     struct wp_group *next)
+{
+	struct weir_heap *turn = &pn->g->turn;
+
+	e->tag += delta;
+	if (!more)
+		weir_heap_remove(turn, &e->item);
+	else
+		weir_heap_update(turn, &e->item, e->tag);
+	if (!turn->nr)
+		return NULL;
+	if (weir_heap_min(turn) != &e->item)
+		next = wp_shares_next_of(pn, weir_heap_min(turn));
+	pn->next = next;
+	return next;
+}
+
+/* The node's virtual time is the tag of the first. */
+static void pass(struct wp_group *pn)
+{
+	uint64_t first = weir_heap_min_key(&pn->g->turn);
+
+	if (weir_vtime_before(pn->vtime, first))
+		pn->vtime = first;
+}
+
+/*
+ * e, the first of that node, was served cost_ns and has more, which `next` is the first of. Returns
+ * whose turn it is below the node.
+ */
+static inline struct wp_group *take_turn(struct wp_group *pg, struct wp_entity *e, uint64_t cost_ns,
+					 struct wp_group *next)
+{
+	struct weir_heap *turn = &pg->g->turn;
+	uint64_t tag = e->tag;
+
+	if (weir_vtime_before(pg->vtime, tag))
+		pg->vtime = tag;
+	e->tag = tag + wp_shares_vtime(cost_ns, e);
+	weir_heap_defer_first(turn, &e->item, e->tag);
+	if (e->item.at)
+		next = wp_shares_next_of(pg, turn->entry[0].item);
+	pg->next = next;
+	return next;
+}
+
+struct weir_rq *wp_shares_charge(struct wp_group *pg, struct weir_rq *rq)
+{
+	struct wp_group *next = pg;
+	struct wp_entity *e = &pg->own;
+
+	if (weir_likely(wp_shares_is_alone(pg))) {
+		e = &pg->up;
+		pg = pg->parent;
+	}
+	while (pg) {
+		next = take_turn(pg, e, rq->cost_ns, next);
+		e = &pg->up;
+		pg = pg->parent;
+	}
+	return rq;
+}
+
+static struct wp_group *move_own(struct wp_group *pg, uint64_t cost_ns, bool more)
+{
+	uint64_t delta = wp_shares_is_alone(pg) ? 0 : wp_shares_vtime(cost_ns, &pg->own);
+
+	pass(pg);
+	return move(pg, &pg->own, delta, more, pg);
+}
+
+struct weir_rq *wp_shares_charge_last(struct wp_group *pg, struct weir_rq *rq)
+{
+	struct wp_group *next = move_own(pg, rq->cost_ns, false);
+
+	for (; pg->parent; pg = pg->parent) {
+		pass(pg->parent);
+		next = move(pg->parent, &pg->up, wp_shares_vtime(rq->cost_ns, &pg->up),
+			    pg->g->turn.nr > 0, next);
+	}
+	return rq;
+}
+
 /* How far the virtual time of a node goes in so much time, if all of it is its children's. */
 static uint64_t elapsed(const struct weir_group *node, uint64_t ns)
 {
@@ -132,11 +220,9 @@ uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *o
 				uint64_t cost_ns, bool more)
 {
 	uint64_t spared = 0;
-	struct wp_group *pg = wp_group(g), *next = pg;
+	struct wp_group *next = move_own(wp_group(g), cost_ns, more);
 	bool below = true, shared = false;
 
-	wp_shares_pass(pg);
-	next = wp_shares_move(pg, &pg->own, wp_shares_vtime(cost_ns, &pg->own), more, next);
 	for (; g->parent; g = g->parent) {
 		struct wp_entity *e = &wp_group(g)->up;
 		struct wp_group *pn = wp_group(g->parent);
@@ -146,13 +232,13 @@ uint64_t wp_shares_charge_floor(struct weir_group *g, const struct weir_group *o
 		if (!below)
 			shared |= g->entitle.nr_active > 1;
 		below &= g != owed;
-		wp_shares_pass(pn);
+		pass(pn);
 		if (shared)
 			delta = floors_part(g, delta);
 		if (!delta)
 			spared |= UINT64_C(1) << g->depth;
 		limit_lead(g->parent, e, shared ? WP_FLOOR_BURST_NS : WP_FLOOR_LAG_NS);
-		next = wp_shares_move(pn, e, delta, g->turn.nr > 0, next);
+		next = move(pn, e, delta, g->turn.nr > 0, next);
 	}
 	return spared;
 }
@@ -168,7 +254,8 @@ void wp_shares_refund(struct weir_group *g, uint64_t cost_ns, uint64_t spared)
 {
 	struct weir_group *n;
 
-	refund(g, &wp_group(g)->own, cost_ns);
+	if (!wp_shares_is_alone(wp_group(g)))
+		refund(g, &wp_group(g)->own, cost_ns);
 	for (n = g; n->parent; n = n->parent)
 		if (!(spared >> n->depth & 1))
 			refund(n->parent, &wp_group(n)->up, cost_ns);

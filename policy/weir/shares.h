@@ -47,53 +47,12 @@ static inline struct wp_group *wp_shares_next_of(struct wp_group *pn, struct wei
 }
 
 /*
- * e of that node goes delta on; `more` is left of it, which `next` is the first of. Returns whose
- * turn it is below the node, if anything is left there.
+ * Own requests of a node without children have nobody to take turns with: they are not charged
+ * there. What a first child finds is as if they had just begun, too.
  */
-static inline struct wp_group *wp_shares_move(struct wp_group *pn, struct wp_entity *e,
-					      uint64_t delta, bool more, struct wp_group *next)
+static inline bool wp_shares_is_alone(const struct wp_group *pg)
 {
-	struct weir_heap *turn = &pn->g->turn;
-
-	e->tag += delta;
-	if (weir_unlikely(!more))
-		weir_heap_remove(turn, &e->item);
-	else if (weir_likely(weir_heap_min(turn) == &e->item))
-		weir_heap_defer_first(turn, e->tag);
-	else
-		weir_heap_update(turn, &e->item, e->tag);
-	if (weir_unlikely(!turn->nr))
-		return NULL;
-	if (weir_heap_min(turn) != &e->item)
-		next = wp_shares_next_of(pn, weir_heap_min(turn));
-	pn->next = next;
-	return next;
-}
-
-/* The node's virtual time is the tag of the first. */
-static inline void wp_shares_pass(struct wp_group *pn)
-{
-	uint64_t first = weir_heap_min_key(&pn->g->turn);
-
-	if (weir_vtime_before(pn->vtime, first))
-		pn->vtime = first;
-}
-
-/* pg's own requests were served cost_ns; `more` are queued. O(depth log n) */
-static inline void wp_shares_charge(struct wp_group *pg, uint64_t cost_ns, bool more)
-{
-	struct wp_entity *e = &pg->own;
-	struct wp_group *next = pg;
-
-	for (;;) {
-		wp_shares_pass(pg);
-		next = wp_shares_move(pg, e, wp_shares_vtime(cost_ns, e), more, next);
-		if (!pg->parent)
-			return;
-		more = pg->g->turn.nr > 0;
-		e = &pg->up;
-		pg = pg->parent;
-	}
+	return pg->g->turn.room == 1;
 }
 
 #endif

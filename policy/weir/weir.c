@@ -117,22 +117,27 @@ static void update_floors(struct wp *p, struct weir_group *g)
 	}
 }
 
-static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+/* rq is the first of its group's own. */
+static weir_apart void begin(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
-	struct weir_group *g = rq->group;
-	struct wp_group *pg = wp_group(g);
 
-	wp_leaf_insert(pg, rq, where);
-	p->nr_queued++;
-	/* The first of them. */
-	if (!weir_heap_has(&pg->own.item)) {
-		wp_shares_activate(g, rq->cost_ns);
-		if (p->nr_floors)
-			update_floors(p, g);
-	}
+	wp_shares_activate(rq->group, rq->cost_ns);
+	if (p->nr_floors)
+		update_floors(p, rq->group);
 	if (weir_prefetch_pays(w))
 		wp_ahead_inserted(p);
+}
+
+static void insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	struct wp_group *pg = wp_group(rq->group);
+
+	wp_leaf_insert(pg, rq, where);
+	if (weir_unlikely(pg->nr == 1))
+		begin(w, rq);
+	else if (weir_prefetch_pays(w))
+		wp_ahead_inserted(wp_of(w));
 }
 
 static void remove_rq(struct weir *w, struct weir_rq *rq)
@@ -141,8 +146,7 @@ static void remove_rq(struct weir *w, struct weir_rq *rq)
 	struct weir_group *g = rq->group;
 
 	wp_leaf_remove(wp_group(g), rq);
-	p->nr_queued--;
-	if (!wp_leaf_nr(wp_group(g))) {
+	if (!wp_group(g)->nr) {
 		wp_shares_deactivate(g);
 		if (p->nr_floors)
 			update_floors(p, g);
@@ -178,48 +182,63 @@ static void take_promised(struct wp *p, struct weir_rq *rq, bool out_of_turn)
 		wp_latency_start(p, rq->group, rq->cost_ns);
 }
 
-static void charge_out_of_turn(const struct wp_choice *c, struct weir_rq *rq)
+static struct weir_rq *charge(struct wp_group *pg, struct weir_rq *rq)
 {
-	wp_rq(rq)->spared = wp_shares_charge_floor(c->pg->g, c->owed, rq->cost_ns,
-						   wp_leaf_nr(c->pg) > 0);
-	wp_rq(rq)->is_spared = wp_rq(rq)->spared;
+	return weir_likely(pg->nr > 0) ? wp_shares_charge(pg, rq) : wp_shares_charge_last(pg, rq);
 }
 
-static inline struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+static weir_apart struct weir_rq *charge_and_look_ahead(struct wp *p, struct wp_group *pg,
+							struct weir_rq *rq)
 {
-	struct wp_group *pg = c->pg;
-	struct weir_rq *rq = c->rq;
-
-	if (weir_likely(!rq))
-		rq = wp_leaf_take(p, pg);
-	else
-		wp_leaf_taken(pg, rq);
-	p->nr_queued--;
-	wp_depth_start(p, rq, weir_now(p->w));
-	if (weir_unlikely(c->out_of_turn))
-		charge_out_of_turn(c, rq);
-	else
-		wp_shares_charge(pg, rq->cost_ns, wp_leaf_nr(pg) > 0);
-	if (weir_unlikely(p->nr_floors | p->nr_targets))
-		take_promised(p, rq, c->out_of_turn);
-	if (weir_prefetch_pays(p->w))
-		wp_ahead_dispatched(p);
+	charge(pg, rq);
+	wp_ahead_dispatched(p);
 	return rq;
 }
 
-static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
+/* rq was taken from pg, whose turn it is by share. */
+static inline struct weir_rq *go(struct wp *p, struct wp_group *pg, struct weir_rq *rq)
 {
-	struct wp *p = wp_of(w);
-	struct wp_choice c = {.pg = NULL};
+	wp_depth_start(p, rq, weir_now(p->w));
+	if (weir_unlikely(weir_prefetch_pays(p->w)))
+		return charge_and_look_ahead(p, pg, rq);
+	return charge(pg, rq);
+}
+
+/* rq was taken from its group out of turn, for the floor of `owed`. */
+static void go_out_of_turn(struct wp *p, const struct weir_group *owed, struct weir_rq *rq)
+{
+	struct weir_group *g = rq->group;
+	bool more = wp_group(g)->nr > 0;
+
+	wp_depth_start(p, rq, weir_now(p->w));
+	wp_rq(rq)->spared = wp_shares_charge_floor(g, owed, rq->cost_ns, more);
+	wp_rq(rq)->is_spared = wp_rq(rq)->spared;
+}
+
+static struct weir_rq *take(struct wp *p, const struct wp_choice *c)
+{
+	struct weir_rq *rq = c->rq ? c->rq : wp_leaf_peek(p, c->pg);
+
+	wp_leaf_taken(c->pg, rq);
+	if (c->out_of_turn)
+		go_out_of_turn(p, c->owed, rq);
+	else
+		go(p, c->pg, rq);
+	if (p->promises)
+		take_promised(p, rq, c->out_of_turn);
+	return rq;
+}
+
+/* Whatever there is to regard. */
+static weir_apart struct weir_rq *dispatch_any(struct wp *p, bool force, struct weir_verdict *v)
+{
+	struct wp_choice c = {.pg = p->root->next};
 	bool squeezed;
 
-	if (!p->nr_queued)
-		return NULL;
-	c.pg = p->root->next;
-	if (weir_unlikely(p->nr_floors))
+	if (p->nr_floors)
 		choose_owed(p, &c);
 	if (force ||
-	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(w), &v->at_ns, &squeezed))
+	    wp_depth_open(p, c.owed && wp_floor_fits(p), weir_now(p->w), &v->at_ns, &squeezed))
 		return take(p, &c);
 	/* Who is owed something may find more in flight. */
 	if (p->nr_floors && !c.owed && wp_floor_fits(p))
@@ -232,10 +251,20 @@ static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict 
 	return NULL;
 }
 
+static struct weir_rq *dispatch(struct weir *w, bool force, struct weir_verdict *v)
+{
+	struct wp *p = wp_of(w);
+	struct wp_group *pg = p->root->next;
+
+	if (weir_unlikely(p->promises) || p->in_flight_ns >= p->open_ns || !wp_leaf_is_plain(pg))
+		return dispatch_any(p, force, v);
+	return go(p, pg, wp_leaf_take_plain(pg));
+}
+
 /* By share alone: looking for floors moves their due times, and this is a look only. */
 static struct weir_group *next_group(struct weir *w)
 {
-	return wp_of(w)->nr_queued ? wp_of(w)->root->next->g : NULL;
+	return weir_policy_queued(w) ? wp_of(w)->root->next->g : NULL;
 }
 
 static uint64_t promised(struct weir *w, const struct weir_group *g)
@@ -243,22 +272,29 @@ static uint64_t promised(struct weir *w, const struct weir_group *g)
 	return wp_floor_promised(wp_of(w), g);
 }
 
+static weir_apart void completed(struct weir *w, struct weir_rq *rq)
+{
+	struct wp *p = wp_of(w);
+	bool moved = wp_probe_complete(p, rq->cost_ns, weir_now(w));
+
+	if (p->nr_floors)
+		wp_floor_complete(p, rq->cost_ns, weir_now(w));
+	if (p->nr_targets)
+		wp_latency_complete(p, rq, weir_now(w));
+	if (moved || p->promises)
+		wp_depth_update(p);
+	if (weir_prefetch_pays(w))
+		wp_ahead_completed(p);
+}
+
 static void complete(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
-	uint64_t now = weir_now(w);
-	bool moved;
 
-	wp_depth_end(p, rq, now);
-	moved = wp_probe_complete(p, rq->cost_ns, now);
-	if (weir_unlikely(moved || (p->nr_floors | p->nr_targets))) {
-		if (p->nr_floors)
-			wp_floor_complete(p, rq->cost_ns, now);
-		if (p->nr_targets)
-			wp_latency_complete(p, rq, now);
-		wp_depth_update(p);
-	}
-	if (weir_prefetch_pays(w))
+	wp_depth_end(p, rq, weir_now(w));
+	if (weir_unlikely(!wp_probe_complete_plainly(p, rq->cost_ns, weir_now(w))))
+		completed(w, rq);
+	else if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
 }
 
@@ -276,7 +312,7 @@ static bool may_merge(struct weir *w, const struct weir_rq *rq, const struct wei
 	const struct wp *p = wp_of(w);
 
 	(void)rq, (void)bio;
-	if (weir_likely(!p->nr_floors && !p->nr_targets))
+	if (weir_likely(!p->promises))
 		return true;
 	return nr_sectors <= weir_policy_tunable(w, WP_MERGE_KB) * 2;
 }
