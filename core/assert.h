@@ -16,9 +16,9 @@
  *	weir_apart	never in place: it comes last
  *	weir_seldom	the same, and its own speed doesn't matter
  */
-#define weir_apart __attribute__((noinline))
-#define weir_seldom __attribute__((noinline, cold))
-#define weir_inlined inline __attribute__((always_inline))
+#define weir_apart __attribute__((__noinline__))
+#define weir_seldom __attribute__((__noinline__, __cold__))
+#define weir_inlined inline __attribute__((__always_inline__))
 
 #define weir_assert(expr)                                            \
 	do {                                                         \
