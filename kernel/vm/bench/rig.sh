@@ -1,13 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # For the scripts beside this one, which run as root in the guest. They print lines that begin with
 # "= " and hold name=value pairs, for kernel/vm/bench/report to read on the host.
+#
+# The guest's clock counts the instructions of its processor, and jumps when that has nothing to do
+# (kernel/vm/bench/run says why). So nothing may come from the host while a measurement runs: whatever
+# waits for the host sees the guest's time fly by. Hence every program is in memory first.
+if [ -z "${IN_MEMORY:-}" ]; then
+	mkdir -p /tmp/ram/bin /tmp/ram/lib
+	cp /bin/busybox /tmp/ram/bin/
+	/tmp/ram/bin/busybox --install -s /tmp/ram/bin
+	for program in fio mkfs.ext4; do
+		path=$(PATH=/usr/bin:/usr/sbin:/bin:/sbin command -v $program)
+		cp "$path" /tmp/ram/$program
+		ldd "$path" | sed -n 's/^.* => \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\).*/\1/p' |
+			while read -r lib; do
+				cp -L -n "$lib" /tmp/ram/lib/
+			done
+		cat >/tmp/ram/bin/$program <<-END
+			#!/tmp/ram/bin/sh
+			exec /tmp/ram/lib/ld-linux-x86-64.so.2 --library-path /tmp/ram/lib /tmp/ram/$program "\$@"
+		END
+		chmod +x /tmp/ram/bin/$program
+	done
+	export IN_MEMORY=1 PATH=/tmp/ram/bin
+	exec /tmp/ram/bin/sh "$0"
+fi
+
 . /tmp/lib.sh
-. /tmp/settings # ROUNDS, WINDOW: how often, and for how many seconds, each thing is measured
+. /tmp/settings # ROUNDS, and CLOCK: how often, and by which clock, each thing is measured
+cd /tmp || exit 1
 
-RAMP=3 # seconds until everybody has started and the rates are even
+# Milliseconds that a measurement takes, and before it, until the rates are even.
+WINDOW=${WINDOW:-4000}
+RAMP=${RAMP:-2000}
+SLACK=${SLACK:-500} # and after it, for those who started late
 
-# What is measured: NAME or NAME:NR_REQUESTS.
-# bfq0 is bfq without idling and without its heuristics for latency; iocost is `none` below it.
+for m in bfq kyber-iosched mq-deadline; do
+	[ ! -e /tmp/m/$m.ko ] || insmod /tmp/m/$m.ko 2>/dev/null
+done
+
+# Candidates are NAME or NAME:NR_REQUESTS. bfq0 is bfq without idling and without its heuristics for
+# latency; iocost is itself, below `none`.
 sched_of() {
 	case ${1%:*} in
 	bfq0) echo bfq ;;
@@ -55,77 +88,99 @@ weigh() {
 	esac
 }
 
-# In $C/GROUP, or in the root if that is "-". Every one has its statistics from zero.
-fresh_groups() {
+# begin GROUP...: groups with their statistics at zero, and no jobs yet
+begin() {
 	for g; do
-		[ ! -d $C/$g ] || rmdir $C/$g || sleep 1
-		mkdir -p $C/$g
+		[ ! -d $C/$g ] || rmdir $C/$g
+		mkdir $C/$g
 	done
+	cat >/tmp/run.fio <<-END
+		[global]
+		cgroup_nodelete=1
+		time_based
+		ramp_time=${RAMP}ms
+		runtime=$((WINDOW + SLACK))ms
+		randrepeat=0
+		norandommap
+		bs=4k
+	END
 }
 
-# start GROUP FIO-ARGS...: in the background. Ends by itself; fio's results come to /tmp/GROUP.fio
-start() {
-	group=$1
-	shift
-	into=$C/$group
-	[ "$group" != - ] || into=$C
-	(
-		echo 0 >$into/cgroup.procs
-		exec fio --name=$group --time_based --ramp_time=$RAMP --runtime=$((WINDOW + 2)) \
-			--randrepeat=0 --output-format=terse --terse-version=3 \
-			--output=/tmp/$group.fio "$@" >/dev/null 2>&1
-	) &
+# job NAME GROUP OPTION...: in that group, or in the root if it is "-"
+job() {
+	{
+		echo "[$1]"
+		[ "$2" = - ] || echo "cgroup=$2"
+		shift 2
+		printf '%s\n' "$@"
+	} >>/tmp/run.fio
 }
 
 # Deep random I/O straight to the disk, the load of most lines.
-deep="--filename=/dev/$D --ioengine=libaio --direct=1 --bs=4k --norandommap --iodepth=128"
+deep="filename=/dev/$D ioengine=libaio direct=1 iodepth=128"
 
-# Time in seconds, then the I/Os that a group has asked the disk for.
+# Nanoseconds, then the I/Os that a group has asked the disk for.
 asked() {
-	read -r now rest_of_it </proc/uptime
-	echo "$now $(tr ' ' '\n' <$C/$1/io.stat | awk -F= '/^[rw]ios=/ {n += $2} END {print n + 0}')"
+	echo "$(awk '/^now at/ {print $3; exit}' /proc/timer_list)" \
+		"$(tr ' ' '\n' <$C/$1/io.stat | awk -F= '/^[rw]ios=/ {n += $2} END {print n + 0}')"
 }
 
-# window GROUP...: what each does in WINDOW seconds, all over the same time, to /tmp/GROUP.rate
-window() {
-	sleep $((RAMP + 1))
+# all_jobs [GROUP...]: all of them at once, in one fio. What each group does in the window is counted
+# by the kernel: fio, at the end, adds to its count what it had asked for, and not the time that takes.
+all_jobs() {
+	rm -f /tmp/*.from /tmp/*.to
+	fio --output-format=terse --terse-version=3 --output=/tmp/run.terse /tmp/run.fio >/tmp/run.err 2>&1 &
+	fio=$!
 	for g; do
-		asked $g >/tmp/$g.from
+		while [ "$(asked $g | cut -d' ' -f2)" = 0 ] && kill -0 $fio 2>/dev/null; do
+			sleep 0.01
+		done
 	done
-	sleep $WINDOW
+	usleep $((RAMP * 1000))
 	for g; do
-		asked $g >/tmp/$g.to
-		[ ! -r $C/$g/io.weir.stat ] || cp $C/$g/io.weir.stat /tmp/$g.stat
+		asked $g >/tmp/${g##*/}.from
 	done
+	usleep $((WINDOW * 1000))
 	for g; do
-		cat /tmp/$g.from /tmp/$g.to | awk '
-			{t[NR] = $1; n[NR] = $2}
-			END {printf "%.1f\n", (n[2] - n[1]) / (t[2] - t[1])}' >/tmp/$g.rate
+		asked $g >/tmp/${g##*/}.to
 	done
+	wait $fio || sed 's/^/# /' /tmp/run.err
 }
 
-# fio's own: what it completed a second in both directions, mean and longest time of each in us,
-# which includes the wait for being let in.
+# I/Os a second, if it was counted.
+rate() {
+	[ ! -e /tmp/$1.to ] || cat /tmp/$1.from /tmp/$1.to | awk '
+		{t[NR] = $1; n[NR] = $2}
+		END {printf "iops=%.1f", 1e9 * (n[2] - n[1]) / (t[2] - t[1])}'
+}
+
+# Of a job: KiB in each direction, time in ms, mean and longest time of an I/O in us from when fio
+# began to ask: the wait for being let in is in it.
 fio_results() {
-	awk -F';' '{
-		n = $8 + $49
-		mean = n ? ($8 * $40 + $49 * $81) / n : 0
-		printf "fio_iops=%.1f mean_us=%.0f max_us=%.0f", n, mean, ($39 > $80 ? $39 : $80)
-	}' /tmp/$1.fio
+	awk -F';' -v job="$1" '$3 == job {
+		mean = $6 + $47 ? ($6 * $40 + $47 * $81) / ($6 + $47) : 0
+		printf "read_kb=%d write_kb=%d ms=%d mean_us=%.0f max_us=%.0f", $6, $47, \
+			($9 > $50 ? $9 : $50), mean, ($39 > $80 ? $39 : $80)
+	}' /tmp/run.terse
 }
 
-# What weir counted of a group since it was made, if weir was in charge: the waits before the device
-# and the times in it.
+# What weir counted of a group since it was made, if weir is in charge.
 weir_results() {
-	[ -s /tmp/$1.stat ] || return 0
-	tr ' ' '\n' </tmp/$1.stat | grep -E '^[rw](wait|service)_(mean|max)_us=' | tr '\n' ' '
+	[ -r $C/$1/io.weir.stat ] || return 0
+	tr ' ' '\n' <$C/$1/io.weir.stat | grep -E '_(mean|max|p90|p99)_us=' | tr '\n' ' '
 }
 
-# tell GROUP NAME=VALUE...: a line of results
+# tell JOB GROUP NAME=VALUE...: a line of results
 tell() {
-	g=$1
-	shift
-	rate=$(cat /tmp/$g.rate 2>/dev/null)
-	echo "= $* group=$g iops=${rate:-0} $(fio_results $g) $(weir_results $g)"
-	rm -f /tmp/$g.rate /tmp/$g.stat
+	j=$1
+	g=$2
+	shift 2
+	echo "= $* job=$j $(rate ${g##*/}) $(fio_results $j) $(weir_results $g)"
+}
+
+# The last thing of each script.
+end() {
+	dmesg | grep -E 'WARNING|BUG|Oops|weir: .* does not hold|blocked for more|lockup' |
+		sed 's/^/# the kernel complained: /'
+	exit 0
 }

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Line 1: four groups with weights, all with more to ask for than the device does.
+# Line 1: four groups with weights, each with more to ask for than the device does.
 . /tmp/rig.sh
 
 disk irqmode=2 completion_nsec=2000000 hw_queue_depth=16 submit_queues=1
-insmod /tmp/m/bfq.ko
-insmod /tmp/m/kyber-iosched.ko 2>/dev/null
-insmod /tmp/m/mq-deadline.ko 2>/dev/null
 
 run() {
 	choose $1
-	fresh_groups g1000 g800 g600 g400
+	begin g1000 g800 g600 g400
 	for w in 1000 800 600 400; do
 		weigh $1 g$w $w
-		start g$w $deep --rw=$2
+		job g$w g$w $deep rw=$2
 	done
-	window g1000 g800 g600 g400
-	wait
+	all_jobs g1000 g800 g600 g400
 	for w in 1000 800 600 400; do
-		tell g$w line=weights round=$round who=$1 rw=$2 weight=$w
+		tell g$w g$w line=weights round=$round who=$1 rw=$2 weight=$w
 	done
 }
 
@@ -29,4 +25,4 @@ for round in $(seq $ROUNDS); do
 		done
 	done
 done
-dmesg | grep -E 'WARNING|BUG|weir:' || true
+end
