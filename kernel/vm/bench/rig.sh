@@ -1,31 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # For the scripts beside this one, which run as root in the guest. They print lines that begin with
 # "= " and hold name=value pairs, for kernel/vm/bench/report to read on the host.
-#
-# The guest's clock counts the instructions of its processor, and jumps when that has nothing to do
-# (kernel/vm/bench/run says why). So nothing may come from the host while a measurement runs: whatever
-# waits for the host sees the guest's time fly by. Hence every program is in memory first.
-if [ -z "${IN_MEMORY:-}" ]; then
-	mkdir -p /tmp/ram/bin /tmp/ram/lib
-	cp /bin/busybox /tmp/ram/bin/
-	/tmp/ram/bin/busybox --install -s /tmp/ram/bin
-	for program in fio mkfs.ext4; do
-		path=$(PATH=/usr/bin:/usr/sbin:/bin:/sbin command -v $program)
-		cp "$path" /tmp/ram/$program
-		ldd "$path" | sed -n 's/^.* => \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\).*/\1/p' |
-			while read -r lib; do
-				cp -L -n "$lib" /tmp/ram/lib/
-			done
-		cat >/tmp/ram/bin/$program <<-END
-			#!/tmp/ram/bin/sh
-			exec /tmp/ram/lib/ld-linux-x86-64.so.2 --library-path /tmp/ram/lib /tmp/ram/$program "\$@"
-		END
-		chmod +x /tmp/ram/bin/$program
-	done
-	export IN_MEMORY=1 PATH=/tmp/ram/bin
-	exec /tmp/ram/bin/sh "$0"
-fi
-
 . /tmp/lib.sh
 . /tmp/settings # ROUNDS, and CLOCK: how often, and by which clock, each thing is measured
 cd /tmp || exit 1
