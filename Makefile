@@ -6,7 +6,7 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEMO = sim examples/mysql-cluster.fio --device pcie-flash --policy noop,tpps,weir
 
-.PHONY: all help demo check bench fuzz install tidy format clean kernel vm vm-check
+.PHONY: all help demo check bench fuzz install tidy format clean kernel vm vm-check vm-bench
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -25,6 +25,7 @@ help:
 	@echo "make install  into PREFIX=$(PREFIX), below DESTDIR if that is set"
 	@echo "make kernel   the elevator module for Debian's 6.12, as build/kernel/weir-VERSION.ko"
 	@echo "make vm-check load it in an emulated machine, and try it"
+	@echo "make vm-bench measure it there beside the kernel's own elevators"
 	@echo "make vm SCRIPT=FILE  the same with a script of yours"
 	@echo "make tidy     clang-tidy and cppcheck only"
 	@echo "make format   clang-format over all sources"
@@ -54,6 +55,10 @@ kernel:
 
 vm-check: kernel
 	@kernel/vm/check
+
+# BENCH="weights cost": these only
+vm-bench: all kernel
+	@kernel/vm/bench/run $(BENCH)
 
 vm: kernel
 	@kernel/vm/boot $(SCRIPT)

@@ -257,7 +257,8 @@ static void print_hist(struct seq_file *sf, struct weir_mq_group *mg, enum weir_
 		       enum weir_hist_kind kind, const char *name, struct weir_hist *h)
 {
 	weir_group_read_hist(mg->g, dir, kind, h);
-	seq_printf(sf, " %s_p50_us=%llu %s_p99_us=%llu %s_max_us=%llu", name,
+	seq_printf(sf, " %s_mean_us=%llu %s_p50_us=%llu %s_p99_us=%llu %s_max_us=%llu", name,
+		   h->count ? div64_u64(h->sum_ns, h->count * 1000) : 0, name,
 		   div_u64(weir_hist_percentile_ns(h, 500000), 1000), name,
 		   div_u64(weir_hist_percentile_ns(h, 990000), 1000), name,
 		   div_u64(h->max_ns, 1000));
