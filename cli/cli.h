@@ -18,6 +18,7 @@ int cmd_sim(int argc, char **argv);
 int cmd_policies(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_curve(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_rerun(int argc, char **argv);
 
 #endif

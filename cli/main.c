@@ -26,6 +26,7 @@ static const struct command commands[] = {
 	{"policies", cmd_policies, "weir policies", "list the policies, or the tunables of one"},
 	{"devices", cmd_devices, "weir devices", "list the device models, or measure one"},
 	{"curve", cmd_curve, "weir curve", "depth against throughput and p99, and the knee"},
+	{"doctor", cmd_doctor, "weir doctor", "what on this host will not work, and the mend"},
 	{"rerun", cmd_rerun, "weir rerun", "run a flight recording again, answer by answer"},
 };
 
