@@ -29,7 +29,7 @@ static void list_devices(struct doctor_tree *t, char *out, size_t bytes)
 	size_t used = 0, i;
 
 	out[0] = 0;
-	for (i = 0; names[i] && i < 12 && used < bytes; i++)
+	for (i = 0; i < 12 && names[i] && used < bytes; i++)
 		used += (size_t)snprintf(out + used, bytes - used, "%s%.31s", i ? ", " : "",
 					 names[i]);
 	if (names[i] && used < bytes)
