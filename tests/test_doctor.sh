@@ -54,7 +54,7 @@ host
 disk sda 8:0 scheduler "$deadline" nr_requests 64 rotational 1 wbt_lat_usec 75000
 echo 'ST4000NM0035' >"$root/sys/devices/sda/device/model"
 check "sata with mq-deadline" finds 0 sda wbt-default weir-not-built
-check "header" grep -q '^scheduler  sda: mq-deadline of none mq-deadline kyber bfq; 64 requests, spinning' \
+check "header" grep -q '^scheduler  sda: none \[mq-deadline\] kyber bfq; 64 requests, spinning' \
 	"$tmp/text"
 check "the model is shown" grep -q '^device     sda (8:0), ST4000NM0035' "$tmp/text"
 
@@ -87,7 +87,30 @@ set_queue sda scheduler "$deadline"
 check "weights of bfq under mq-deadline" finds 1 sda io-weight-unread bfq-weight-unread weir-not-built
 check "who sets them" says bfq-weight-unread 'in /a and /b,'
 check "what would read them" says bfq-weight-unread 'echo bfq > /sys/block/sda/queue/scheduler'
+check "the cgroups stand in the text" grep -q 'io.bfq.weight is set in /a and /b' "$tmp/text"
 check "the count" grep -q '^2 settings have no effect; 0 warnings, 1 note.$' "$tmp/text"
+
+# ---- what others named ----
+
+# A cgroup's name can be anything; what the doctor says to type does what it says and nothing else.
+typed()
+{
+	doctor sda --json >"$tmp/json"
+	python3 -c 'import json, sys
+print([f["command"] for f in json.load(open(sys.argv[1]))["findings"]
+       if f["id"] == "setting-on-partition"][0])' "$tmp/json" >"$tmp/command"
+	(cd "$tmp" && sed "s|/sys/fs/cgroup|$cg|" "$tmp/command" | sh) || return 1
+	cat "$tmp/command"
+	[ ! -e "$tmp/taken" ] && [ "$(cat "$cg/$1/io.max")" = '8:0 rbps=1000 wbps=max' ]
+}
+host
+disk sda 8:0
+partition sda sda1 8:1
+for name in 'a b' 'a;touch taken' '$(touch taken)' '`touch taken`' "it's;touch taken" '-n' 'a&b|c>d'; do
+	group "$name" io.max '8:1 rbps=1000 wbps=max'
+	check "a cgroup named $name" typed "$name"
+	rm -r "$cg/$name"
+done
 
 # ---- io.weight and iocost ----
 
@@ -276,6 +299,17 @@ mkdir -p "$cg/blkio/a"
 echo 200 >"$cg/blkio/a/blkio.bfq.weight"
 echo '8:0 1048576' >"$cg/blkio/a/blkio.throttle.read_bps_device"
 check "version 1" finds 1 sda bfq-weight-unread cgroup-v1 weir-not-built
+# As the kernel writes it.
+printf 'default 200\n8:0 300\n' >"$cg/blkio/a/blkio.bfq.weight_device"
+set_queue sda scheduler "$bfq"
+check "version 1, bfq" finds 0 sda weight-alone cgroup-v1 weir-not-built
+mkdir "$cg/blkio/b"
+printf 'default 300\n' >"$cg/blkio/b/blkio.bfq.weight_device"
+echo 300 >"$cg/blkio/b/blkio.bfq.weight"
+check "version 1: the device's weight overrides" finds 0 sda cgroup-v1 weights-equal weir-not-built
+rm -r "$cg/blkio/b" "$cg/blkio/a/blkio.bfq.weight_device"
+set_queue sda scheduler "$deadline"
+finds 1 sda bfq-weight-unread cgroup-v1 weir-not-built >"$tmp/log"
 check "what was set" holds 'j["cgroups"]["lines_set"] == {"blkio.bfq.weight": 1,
 	"blkio.throttle.read_bps_device": 1}'
 echo '34 32 0:29 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw' >>"$root/proc/self/mountinfo"
@@ -313,6 +347,8 @@ disk sda 8:0
 group a
 rm "$cg/a/io.latency"
 check "a kernel without io.latency" finds 0 sda kernel-lacks weir-not-built
+check "which files, and why" says kernel-lacks \
+	"no io.latency (CONFIG_BLK_CGROUP_IOLATENCY), io.low (gone since 6.10)."
 : >"$cg/a/io.latency"
 : >"$cg/cgroup.events"
 check "in a container" finds 0 sda part-of-host weir-not-built

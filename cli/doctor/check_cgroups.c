@@ -58,7 +58,7 @@ static bool is_unit(const char *path)
 
 static void mend_enable(struct doctor *d, struct finding *f, unsigned int parent)
 {
-	const char *path = group_path(d, parent);
+	const char *path = doctor_group_path(d, parent);
 
 	if (d->host.systemd && is_unit(path)) {
 		finding_mend(f, "Switch it on for the units in there (units of others' making: "
@@ -67,7 +67,7 @@ static void mend_enable(struct doctor *d, struct finding *f, unsigned int parent
 		return;
 	}
 	finding_mend(f, "Enable it below, from the root downwards.");
-	finding_command(f, "echo +io > %s%s/cgroup.subtree_control", cgroup_mount(d), path);
+	finding_write(f, "+io", "%s%s/cgroup.subtree_control", cgroup_mount(d), path);
 }
 
 static void check_enabled(struct doctor *d)
@@ -171,8 +171,8 @@ static void check_writeback(struct doctor *d)
 		"as those of the nearest cgroup that has both.",
 		group_names(d, &l, groups, sizeof(groups)));
 	finding_mend(f, "Enable memory as well.");
-	finding_command(f, "echo +memory > %s%s/cgroup.subtree_control", cgroup_mount(d),
-			group_path(d, l.group[0]));
+	finding_write(f, "+memory", "%s%s/cgroup.subtree_control", cgroup_mount(d),
+		      doctor_group_path(d, l.group[0]));
 	finding_groups(f, &l);
 }
 
@@ -195,7 +195,7 @@ static void check_root(struct doctor *d)
 			d->host.root_names, d->host.root_tasks > 4 ? ", ..." : "",
 			d->host.root_tasks == 1 ? "it" : "them");
 		finding_mend(f, "Move what does I/O to a cgroup of its own.");
-		finding_command(f, "echo PID > %s/NAME/%s", cgroup_mount(d), "cgroup.procs");
+		finding_write(f, "PID", "%s/NAME/cgroup.procs", cgroup_mount(d));
 	}
 	if (d->host.cgroups != CGROUPS_V2 || g->part || !g->nr || !g->with_io)
 		return;
@@ -217,20 +217,34 @@ static void check_root(struct doctor *d)
 
 static void check_lacks(struct doctor *d)
 {
+	static const struct {
+		enum setting_file file;
+		const char *why;
+	} files[] = {
+		{SET_MAX, "CONFIG_BLK_DEV_THROTTLING"},
+		{SET_IO_WEIGHT, "CONFIG_BLK_CGROUP_IOCOST"},
+		{SET_LATENCY, "CONFIG_BLK_CGROUP_IOLATENCY"},
+		{SET_LOW, "gone since 6.10"},
+	};
 	const struct doctor_groups *g = &d->groups;
+	char list[256] = "";
 	struct finding *f;
+	size_t used = 0, i;
 
+	/* That io.low is missing is no news by itself. */
 	if (d->host.cgroups != CGROUPS_V2 || !g->with_io)
 		return;
 	if (g->has[SET_LATENCY] && g->has[SET_IO_WEIGHT] && g->has[SET_MAX])
 		return;
 	f = finding_add(d, KERNEL_LACKS, "%s", d->host.release);
-	finding_says(f, "This kernel has no%s%s%s.",
-		     g->has[SET_MAX] ? "" : " io.max (CONFIG_BLK_DEV_THROTTLING)",
-		     g->has[SET_IO_WEIGHT] ? "" : " io.weight (CONFIG_BLK_CGROUP_IOCOST)",
-		     g->has[SET_LATENCY] ? "" : " io.latency (CONFIG_BLK_CGROUP_IOLATENCY)");
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (!g->has[files[i].file])
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s (%s)",
+						 used ? ", " : "", doctor_file_name(files[i].file),
+						 files[i].why);
+	finding_says(f, "This kernel has no %s.", list);
 	if (!g->has[SET_LATENCY])
-		finding_mend(f, "For latency targets, weir has io.weir.latency; systemd's "
+		finding_mend(f, "weir has io.weir.latency and io.weir.low; systemd's "
 				"IODeviceLatencyTargetSec= does nothing.");
 }
 

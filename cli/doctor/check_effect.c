@@ -51,22 +51,25 @@ static void mend_weight(const struct doctor *d, struct finding *f, const struct 
 			const struct doctor_setting *s)
 {
 	const enum setting_file read = weights_of(n);
+	char value[64];
 
 	if (read != NR_SETTING_FILES) {
 		finding_mend(f, "%s reads %s; write the weights there.",
 			     read == SET_IO_WEIGHT ? "iocost" : n->scheduler,
 			     doctor_file_name(read));
-		finding_command(f, "echo 'default %llu' > %s%s/%s", (unsigned long long)s->weight,
-				cgroup_mount(d), group_path(d, s->group), doctor_file_name(read));
+		snprintf(value, sizeof(value), "default %llu", (unsigned long long)s->weight);
+		finding_write(f, value, "%s%s/%s", cgroup_mount(d), doctor_group_path(d, s->group),
+			      doctor_file_name(read));
 	} else if (s->file == SET_IO_WEIGHT && n->mq && n->dev[0]) {
 		finding_mend(f, "Switch iocost on%s.",
 			     n->elevator ? ", or choose bfq or weir and set the weights of those"
 					 : "");
-		finding_command(f, "echo '%s enable=1' > %s/io.cost.qos", n->dev, cgroup_mount(d));
+		snprintf(value, sizeof(value), "%s enable=1", n->dev);
+		finding_write(f, value, "%s/io.cost.qos", cgroup_mount(d));
 	} else if (s->file != SET_IO_WEIGHT && n->elevator) {
 		finding_mend(f, "Choose the scheduler that reads them%s.",
 			     has_choice(n, "bfq") ? "" : "; the kernel loads its module");
-		finding_command(f, "echo bfq > /sys/block/%s/queue/scheduler", n->name);
+		finding_write(f, "bfq", "/sys/block/%s/queue/scheduler", n->name);
 	} else {
 		finding_mend(f,
 			     "No controller of weights can act on %s; use ceilings (%s), or a "
@@ -151,11 +154,13 @@ static void report_unread(struct doctor *d, enum setting_file file, struct group
 	acting_names(d, devices, sizeof(devices));
 	if (is_weir(file)) {
 		f = finding_add(d, WEIR_SETTING_UNREAD, "%s", name);
-		finding_says(f, "%s is set in %s, but the scheduler of %s is %s: it has no effect.",
-			     name, groups, devices, n->elevator ? n->scheduler : "none");
+		finding_says(
+			f,
+			"%s is set in %s, but the scheduler of %s is %s: it has no effect there.",
+			name, groups, devices, n->elevator ? n->scheduler : "none");
 		if (n->elevator) {
 			finding_mend(f, "Choose weir.");
-			finding_command(f, "echo weir > /sys/block/%s/queue/scheduler", n->name);
+			finding_write(f, "weir", "/sys/block/%s/queue/scheduler", n->name);
 		} else {
 			finding_mend(f, "%s takes no scheduler; use io.max there.", n->name);
 		}
@@ -163,13 +168,14 @@ static void report_unread(struct doctor *d, enum setting_file file, struct group
 		f = finding_add(d, file == SET_IO_WEIGHT ? IO_WEIGHT_UNREAD : BFQ_WEIGHT_UNREAD,
 				"%s", name);
 		if (file == SET_IO_WEIGHT)
-			finding_says(f,
-				     "%s is set in %s, but iocost is off on %s: it has no effect.",
-				     name, groups, devices);
+			finding_says(
+				f,
+				"%s is set in %s, but iocost is off on %s: it has no effect there.",
+				name, groups, devices);
 		else
 			finding_says(f,
 				     "%s is set in %s, but the scheduler of %s is %s: it has no "
-				     "effect.",
+				     "effect there.",
 				     name, groups, devices, n->elevator ? n->scheduler : "none");
 		mend_weight(d, f, n, first);
 	}
@@ -215,7 +221,7 @@ static void report_misplaced(struct doctor *d, enum finding_id id, const struct 
 			     struct group_list *l)
 {
 	const struct doctor_node *to = NULL;
-	char groups[512], devices[256];
+	char groups[512], devices[256], value[256];
 	struct finding *f;
 	unsigned int n;
 
@@ -237,8 +243,9 @@ static void report_misplaced(struct doctor *d, enum finding_id id, const struct 
 			     doctor_node_of(&d->stack, s->dev)->name);
 	if (to && to->dev[0]) {
 		finding_mend(f, "Name the disk below (%s).", devices);
-		finding_command(f, "echo '%s %s' > %s%s/%s", to->dev, s->text, cgroup_mount(d),
-				group_path(d, s->group), doctor_file_name(s->file));
+		snprintf(value, sizeof(value), "%s %s", to->dev, s->text);
+		finding_write(f, value, "%s%s/%s", cgroup_mount(d), doctor_group_path(d, s->group),
+			      doctor_file_name(s->file));
 	} else {
 		finding_mend(f, "No number can be named for %s; set it for all devices (default).",
 			     devices);
@@ -306,7 +313,7 @@ static void check_weir_policy(struct doctor *d, enum setting_file file, unsigned
 			     doctor_file_name(file), group_names(d, &l, groups, sizeof(groups)),
 			     n->policy, weir_keeps_name((enum weir_keeps)keeps));
 		finding_mend(f, "Choose a policy that does.");
-		finding_command(f, "echo weir > /sys/block/%s/queue/iosched/policy", n->name);
+		finding_write(f, "weir", "/sys/block/%s/queue/iosched/policy", n->name);
 		finding_groups(f, &l);
 	}
 }
@@ -343,7 +350,7 @@ static void check_prio(struct doctor *d)
 		     blind->elevator ? blind->scheduler : "none");
 	if (blind->elevator) {
 		finding_mend(f, "Choose mq-deadline or bfq.");
-		finding_command(f, "echo mq-deadline > /sys/block/%s/queue/scheduler", blind->name);
+		finding_write(f, "mq-deadline", "/sys/block/%s/queue/scheduler", blind->name);
 	}
 	finding_groups(f, &l);
 }

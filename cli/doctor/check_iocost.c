@@ -68,8 +68,8 @@ static void check_model(struct doctor *d, const struct doctor_node *n)
 		finding_mend(f,
 			     "Measure the disk (iocost_coef_gen.py in the kernel's tools/cgroup) "
 			     "and write the six coefficients, or go back to the built-in ones.");
-		finding_command(f, "echo '%s ctrl=auto' > %s/io.cost.model", node_number(n),
-				cgroup_mount(d));
+		snprintf(why, sizeof(why), "%s ctrl=auto", node_number(n));
+		finding_write(f, why, "%s/io.cost.model", cgroup_mount(d));
 	} else if (strstr(n->cost_model, "ctrl=auto")) {
 		f = finding_add(d, IOCOST_AUTO, "io.cost.model of %s", n->name);
 		finding_says(f,
@@ -86,6 +86,7 @@ static void check_qos(struct doctor *d, const struct doctor_node *n)
 	uint64_t rpct = 0, wpct = 0, min = 0, max = 0;
 	struct finding *f;
 	bool low, high;
+	char value[96];
 
 	doctor_key_percent100(n->qos, "rpct", &rpct);
 	doctor_key_percent100(n->qos, "wpct", &wpct);
@@ -98,10 +99,9 @@ static void check_qos(struct doctor *d, const struct doctor_node *n)
 			     "%s is full only when requests run out.",
 			     n->name);
 		finding_mend(f, "Give it what you would accept, microseconds.");
-		finding_command(f,
-				"echo '%s enable=1 rpct=95 rlat=5000 wpct=95 wlat=10000' > "
-				"%s/io.cost.qos",
-				node_number(n), cgroup_mount(d));
+		snprintf(value, sizeof(value), "%s enable=1 rpct=95 rlat=5000 wpct=95 wlat=10000",
+			 node_number(n));
+		finding_write(f, value, "%s/io.cost.qos", cgroup_mount(d));
 	}
 	/* With several disks it isn't known whose rate that is. */
 	low = min && d->groups.vrate_percent100 <= min;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weir itself: is its module there, would it load; and what this examination could not see. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/doctor/findings.h"
@@ -16,7 +17,7 @@ static void check_refused(struct doctor *d)
 			     "kernel.modules_disabled is 1: no module can be loaded until the next "
 			     "start.");
 		finding_mend(f, "Load weir before that is set, early at start.");
-		finding_command(f, "echo weir > /etc/modules-load.d/weir.conf");
+		finding_write(f, "weir", "/etc/modules-load.d/weir.conf");
 		return;
 	}
 	if (!h->signed_only && (!h->lockdown[0] || !strcmp(h->lockdown, "none")))
@@ -47,7 +48,7 @@ static void check_chosen(struct doctor *d)
 	finding_says(f, "weir is loaded, and the scheduler of %s is %s.", first->name,
 		     first->scheduler);
 	finding_mend(f, "To use it, choose it.");
-	finding_command(f, "echo weir > /sys/block/%s/queue/scheduler", first->name);
+	finding_write(f, "weir", "/sys/block/%s/queue/scheduler", first->name);
 }
 
 void check_module(struct doctor *d)
@@ -55,6 +56,7 @@ void check_module(struct doctor *d)
 	const struct doctor_host *h = &d->host;
 	struct finding *f;
 	bool elevator = false;
+	char *path;
 	unsigned int i;
 
 	for (i = 0; i < d->stack.nr; i++)
@@ -70,7 +72,9 @@ void check_module(struct doctor *d)
 		f = finding_add(d, WEIR_NOT_LOADED, "%s", h->weir_module);
 		finding_says(f, "weir's module is installed for this kernel and not loaded.");
 		finding_mend(f, "To use it, load it and choose it.");
-		finding_command(f, "modprobe weir || insmod %s", h->weir_module);
+		path = finding_quoted(h->weir_module);
+		finding_command(f, "modprobe weir || insmod %s", path);
+		free(path);
 	} else if (h->weir_other) {
 		f = finding_add(d, WEIR_OTHER_KERNEL, "%s", h->weir_other);
 		finding_says(f, "weir's module was built for another kernel than %s, which runs.",

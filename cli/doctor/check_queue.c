@@ -39,7 +39,7 @@ static void check_wbt(struct doctor *d, const struct doctor_node *n)
 		     (unsigned long long)n->wbt_us, n->name);
 	finding_mend(f, weights ? "Switch it off, since weights are to share the device."
 				: "Switch it off before cgroups are to share by weight.");
-	finding_command(f, "echo 0 > /sys/block/%s/queue/wbt_lat_usec", n->name);
+	finding_write(f, "0", "/sys/block/%s/queue/wbt_lat_usec", n->name);
 }
 
 static void check_bfq(struct doctor *d, const struct doctor_node *n)
@@ -54,7 +54,7 @@ static void check_bfq(struct doctor *d, const struct doctor_node *n)
 			     "BFQ's low_latency is on: what looks interactive gets up to 30 times "
 			     "its weight for seconds.");
 		finding_mend(f, "Switch it off where weights are to hold.");
-		finding_command(f, "echo 0 > /sys/block/%s/queue/iosched/low_latency", n->name);
+		finding_write(f, "0", "/sys/block/%s/queue/iosched/low_latency", n->name);
 	}
 	if (n->slice_idle_ms && n->has_rotational && !n->rotational) {
 		f = finding_add(d, BFQ_IDLES, "%s", n->name);
@@ -64,7 +64,7 @@ static void check_bfq(struct doctor *d, const struct doctor_node *n)
 			     (unsigned long long)n->slice_idle_ms, n->name);
 		finding_mend(f, "Try without; shares then hold only for cgroups that keep requests "
 				"queued.");
-		finding_command(f, "echo 0 > /sys/block/%s/queue/iosched/slice_idle", n->name);
+		finding_write(f, "0", "/sys/block/%s/queue/iosched/slice_idle", n->name);
 	}
 }
 
@@ -79,7 +79,7 @@ static void check_merges(struct doctor *d, const struct doctor_node *n)
 		     "nomerges is 2: neighbouring requests stay apart, which sequential I/O pays "
 		     "for.");
 	finding_mend(f, "Allow merging, unless something is being measured.");
-	finding_command(f, "echo 0 > /sys/block/%s/queue/nomerges", n->name);
+	finding_write(f, "0", "/sys/block/%s/queue/nomerges", n->name);
 }
 
 /*
@@ -115,7 +115,7 @@ static void check_rotational(struct doctor *d, const struct doctor_node *n)
 			"have made up: BFQ, iocost and weir treat it as one.",
 			n->name);
 	finding_mend(f, "If it is flash, say so.");
-	finding_command(f, "echo 0 > /sys/block/%s/queue/rotational", n->name);
+	finding_write(f, "0", "/sys/block/%s/queue/rotational", n->name);
 }
 
 void check_queue(struct doctor *d)

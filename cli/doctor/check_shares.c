@@ -25,6 +25,12 @@ struct family {
 	bool set;
 };
 
+/* Version 1 keeps the weights for one device in a file of their own. */
+static bool is_in(enum setting_file file, enum setting_file weights)
+{
+	return file == weights || (weights == SET_V1_WEIGHT && file == SET_V1_DEVICE_WEIGHT);
+}
+
 /* Each group's weight at the node, and from those what its parent's children look like. */
 static struct family *families(const struct doctor *d, const struct doctor_node *n,
 			       enum setting_file file)
@@ -40,7 +46,7 @@ static struct family *families(const struct doctor *d, const struct doctor_node 
 	/* First for all devices, then what overrides it. */
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < g->settings; i++)
-			if (g->setting[i].file == file &&
+			if (is_in(g->setting[i].file, file) &&
 			    (pass ? !strcmp(g->setting[i].dev, n->dev) : !g->setting[i].dev[0]))
 				weight[g->setting[i].group] = g->setting[i].weight;
 	for (i = 1; i < g->nr; i++) {
@@ -110,6 +116,7 @@ static void check_requests(struct doctor *d, const struct doctor_node *n)
 {
 	unsigned int i, active = 0;
 	struct finding *f;
+	char value[16];
 
 	if (strcmp(n->scheduler, "bfq") != 0 || !any_weight_counts(d, n))
 		return;
@@ -124,15 +131,16 @@ static void check_requests(struct doctor *d, const struct doctor_node *n)
 		     active, n->name, (unsigned long long)n->nr_requests);
 	finding_mend(f, "Allow some %u for each.", REQUESTS_EACH);
 	/* The kernel takes up to 2048 for most drivers. */
-	finding_command(f, "echo %u > /sys/block/%s/queue/nr_requests",
-			active <= 16  ? 1024
-			: active < 32 ? REQUESTS_EACH * active
-				      : 2048,
-			n->name);
+	snprintf(value, sizeof(value), "%u",
+		 active <= 16  ? 1024
+		 : active < 32 ? REQUESTS_EACH * active
+			       : 2048);
+	finding_write(f, value, "/sys/block/%s/queue/nr_requests", n->name);
 }
 
 static void check_two(struct doctor *d, const struct doctor_node *n)
 {
+	char value[48];
 	struct finding *f;
 
 	if (!n->iocost ||
@@ -144,7 +152,8 @@ static void check_two(struct doctor *d, const struct doctor_node *n)
 		     "gets through.",
 		     n->scheduler, n->name, n->scheduler);
 	finding_mend(f, "Keep one: switch iocost off, or choose none or mq-deadline.");
-	finding_command(f, "echo '%s enable=0' > %s/io.cost.qos", node_number(n), cgroup_mount(d));
+	snprintf(value, sizeof(value), "%s enable=0", node_number(n));
+	finding_write(f, value, "%s/io.cost.qos", cgroup_mount(d));
 }
 
 /* "sda: bfq, sdb: none" */
@@ -239,7 +248,7 @@ void check_shares(struct doctor *d)
 		if (!n->acts)
 			continue;
 		for (k = 0; k < sizeof(files) / sizeof(files[0]); k++)
-			if (weights_in_force(n, files[k]) && d->groups.set[files[k]])
+			if (weights_in_force(n, files[k]))
 				check_siblings(d, n, files[k]);
 		check_requests(d, n);
 		check_two(d, n);

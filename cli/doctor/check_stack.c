@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* DEV is seldom the device that settings must name: which is, and what happens on the way there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/doctor/findings.h"
@@ -68,6 +69,7 @@ static void check_stacked(struct doctor *d)
 static void check_node(struct doctor *d, const struct doctor_node *n)
 {
 	struct finding *f;
+	char *path;
 
 	if (n->kind == NODE_NVME_HEAD) {
 		f = finding_add(d, MULTIPATH, "%s", n->name);
@@ -86,7 +88,9 @@ static void check_node(struct doctor *d, const struct doctor_node *n)
 			     "file.",
 			     n->name, n->what);
 		finding_mend(f, "Look at that disk too.");
-		finding_command(f, "weir doctor \"$(findmnt -no SOURCE -T '%s')\"", n->what);
+		path = finding_quoted(n->what);
+		finding_command(f, "weir doctor \"$(findmnt -no SOURCE -T %s)\"", path);
+		free(path);
 	}
 	if (n->kind == NODE_MD &&
 	    (!strcmp(n->what, "raid4") || !strcmp(n->what, "raid5") || !strcmp(n->what, "raid6"))) {

@@ -180,6 +180,45 @@ void finding_command(struct finding *f, const char *format, ...)
 	va_end(args);
 }
 
+char *finding_quoted(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/._:@%+,=-";
+	char *text, *out;
+
+	if (*word && strspn(word, plain) == strlen(word))
+		return doctor_text("%s", word);
+	/* At worst all are quotes, and each becomes four characters. */
+	text = out = doctor_grow(NULL, strlen(word) + 1, 4);
+	*out++ = '\'';
+	for (; *word; word++) {
+		if (*word == '\'') {
+			memcpy(out, "'\\''", 4);
+			out += 4;
+		} else {
+			*out++ = *word;
+		}
+	}
+	*out++ = '\'';
+	*out = 0;
+	return text;
+}
+
+void finding_write(struct finding *f, const char *value, const char *path, ...)
+{
+	char *plain, *to, *what = finding_quoted(value);
+	va_list args;
+
+	va_start(args, path);
+	plain = format_text(path, args);
+	va_end(args);
+	to = finding_quoted(plain);
+	finding_command(f, "echo %s > %s", what, to);
+	free(to);
+	free(plain);
+	free(what);
+}
+
 void group_list_add(struct group_list *l, unsigned int group)
 {
 	/* Settings come ordered by group, so a double is next to its twin. */

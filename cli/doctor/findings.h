@@ -104,6 +104,11 @@ __attribute__((format(printf, 2, 3))) void finding_says(struct finding *f, const
 __attribute__((format(printf, 2, 3))) void finding_mend(struct finding *f, const char *format, ...);
 __attribute__((format(printf, 2, 3))) void finding_command(struct finding *f, const char *format,
 							   ...);
+/* "echo value > path", each in quotes if it must be: names of cgroups are made by others. */
+__attribute__((format(printf, 3, 4))) void finding_write(struct finding *f, const char *value,
+							 const char *path, ...);
+/* As one word of a shell; to be freed. */
+char *finding_quoted(const char *word);
 
 /* Cgroups that a finding will be about. */
 struct group_list {
@@ -146,6 +151,6 @@ const char *ceilings_name(const struct doctor *d);
 /* Where cgroups are, "/sys/fs/cgroup" if nowhere. */
 const char *cgroup_mount(const struct doctor *d);
 /* For paths of a cgroup: "" is the root. */
-const char *group_path(const struct doctor *d, unsigned int group);
+const char *doctor_group_path(const struct doctor *d, unsigned int group);
 
 #endif

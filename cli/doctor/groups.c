@@ -180,7 +180,9 @@ static void read_group(struct doctor_tree *t, struct doctor_groups *g, unsigned 
 	char *text;
 
 	read_state(t, &g->group[at], l, fd, path);
-	g->group[at].io = l->io_stat || l->v1_bytes || l->file[SET_V1_READ_BPS];
+	g->group[at].io = l->io_stat || l->v1_bytes;
+	for (file = SET_V1_WEIGHT; file < NR_SETTING_FILES; file++)
+		g->group[at].io |= l->file[file];
 	g->group[at].memory = l->memory;
 	g->with_io += at && g->group[at].io;
 	g->with_memory += at && l->memory;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/doctor/facts.h"
 
@@ -97,7 +98,8 @@ static void read_root_tasks(struct doctor_tree *t, struct doctor_host *h)
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line && seen++ < ROOT_TASKS_MAX;
 	     line = strtok_r(NULL, "\n", &save)) {
 		snprintf(dir, sizeof(dir), "/proc/%.20s", line);
-		if (strspn(line, "0123456789") != strlen(line))
+		if (strspn(line, "0123456789") != strlen(line) ||
+		    (t->live && strtol(line, NULL, 10) == getpid()))
 			continue;
 		if (!tree_has_bytes(t, dir, "cmdline"))
 			continue;

@@ -71,7 +71,7 @@ const char *cgroup_mount(const struct doctor *d)
 	return d->host.v1 ? d->host.v1 : "/sys/fs/cgroup";
 }
 
-const char *group_path(const struct doctor *d, unsigned int group)
+const char *doctor_group_path(const struct doctor *d, unsigned int group)
 {
 	return group ? d->groups.group[group].path : "";
 }

@@ -128,10 +128,31 @@ static void print_stack(const struct doctor *d)
 	}
 }
 
+/* As in sysfs: "none [mq-deadline] bfq". */
+static char *choices_text(const struct doctor_node *n)
+{
+	char *copy, *text, *more, *word, *save;
+
+	if (!n->elevator)
+		return doctor_text("none");
+	copy = doctor_text("%s", n->choices);
+	text = doctor_text("%s", "");
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		const bool chosen = !strcmp(word, n->scheduler);
+
+		more = doctor_text("%s%s%s%s%s", text, *text ? " " : "", chosen ? "[" : "", word,
+				   chosen ? "]" : "");
+		free(text);
+		text = more;
+	}
+	free(copy);
+	return text;
+}
+
 static void print_schedulers(const struct doctor *d)
 {
 	unsigned int i, nr = 0, left = 0;
-	char *policy, *wbt;
+	char *choices, *policy, *wbt;
 
 	for (i = 0; i < d->stack.nr; i++) {
 		const struct doctor_node *n = &d->stack.node[i];
@@ -147,20 +168,20 @@ static void print_schedulers(const struct doctor *d)
 				doctor_text("%s: no queue of requests", n->name));
 			continue;
 		}
+		choices = choices_text(n);
 		policy = n->policy[0] ? doctor_text(" (policy %s)", n->policy)
 				      : doctor_text("%s", "");
 		wbt = n->has_wbt && n->wbt_us ? doctor_text(", write-back throttling %llu us",
 							    (unsigned long long)n->wbt_us)
 					      : doctor_text("%s", "");
 		put_row(nr == 1 ? "scheduler" : "",
-			doctor_text("%s: %s%s%s%s%s; %llu requests, %s%s%s%s%s", n->name,
-				    n->elevator ? n->scheduler : "none", policy,
-				    n->choices[0] ? " of " : "", n->choices,
-				    n->iocost ? ", with iocost" : "",
+			doctor_text("%s: %s%s%s; %llu requests, %s%s%s%s%s", n->name, choices,
+				    policy, n->iocost ? ", with iocost" : "",
 				    (unsigned long long)n->nr_requests,
 				    n->rotational ? "spinning" : "not spinning",
 				    n->write_cache[0] ? ", " : "", n->write_cache,
 				    n->nomerges ? ", merging limited" : "", wbt));
+		free(choices);
 		free(policy);
 		free(wbt);
 	}

@@ -128,6 +128,9 @@ static bool take_weight(struct doctor_groups *g, unsigned int group, enum settin
 	uint64_t weight;
 	char *end;
 
+	/* That of all devices is in the file beside it. */
+	if (!*dev && file == SET_V1_DEVICE_WEIGHT)
+		return true;
 	if (!*dev && !strncmp(text, "default ", 8))
 		text += 8;
 	if (*dev && !strcmp(text, "default"))

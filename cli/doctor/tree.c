@@ -82,10 +82,20 @@ void tree_odd(struct doctor_tree *t, const char *path, const char *format, ...)
 
 int tree_open(struct doctor_tree *t, const char *root)
 {
+	int fd;
+
 	memset(t, 0, sizeof(*t));
 	t->live = !strcmp(root, "/");
 	t->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return t->root_fd < 0 ? -errno : 0;
+	if (t->root_fd < 0)
+		return -errno;
+	/* Linux before 5.6 can't stay below a root. */
+	fd = tree_fd(t, O_PATH, "/");
+	if (fd < 0)
+		close(t->root_fd);
+	else
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 static void lines_free(struct tree_lines *l)
@@ -105,18 +115,19 @@ void tree_close(struct doctor_tree *t)
 
 int tree_fd(struct doctor_tree *t, int flags, const char *path)
 {
-	struct open_how how = {
-		.flags = (uint64_t)flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_IN_ROOT,
-	};
+	struct open_how how = {.resolve = RESOLVE_IN_ROOT};
+	unsigned int tries = 100;
 	long fd;
 
-	if (flags & O_PATH)
-		how.flags &= ~(uint64_t)(O_NONBLOCK | O_NOCTTY);
-	fd = syscall(SYS_openat2, t->root_fd, path, &how, sizeof(how));
-	/* Linux before 5.6, and containers that know less: the host's own root is where we are. */
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM) && t->live)
-		fd = open(path, (int)how.flags);
+	flags |= O_CLOEXEC;
+	if (!(flags & O_PATH))
+		flags |= O_NONBLOCK | O_NOCTTY;
+	how.flags = (uint64_t)flags;
+	/* A rename anywhere on the host makes it unsure about "..", for that moment. */
+	do
+		fd = t->live ? open(path, flags)
+			     : syscall(SYS_openat2, t->root_fd, path, &how, sizeof(how));
+	while (fd < 0 && errno == EAGAIN && --tries);
 	return fd < 0 ? -errno : (int)fd;
 }
 
@@ -161,7 +172,7 @@ static char *take(struct doctor_tree *t, int fd, size_t max_bytes, const char *p
 		tree_odd(t, path, "symbolic links without an end");
 	else if (bytes == -EIO)
 		tree_odd(t, path, "cannot be read: %s", strerror(EIO));
-	if (bytes < 0)
+	if (bytes < 0 || !text)
 		return NULL;
 	if ((size_t)bytes > max_bytes) {
 		tree_odd(t, path, "longer than %zu bytes", max_bytes);
