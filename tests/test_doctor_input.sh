@@ -136,6 +136,29 @@ check "one cgroup" holds 'j["cgroups"]["cgroups"] == 1'
 
 # ---- much ----
 
+# deep LEVELS BYTES: cgroups below each other, with names that long.
+deep()
+{
+	python3 -c 'import os, sys
+os.chdir(sys.argv[1])
+for i in range(int(sys.argv[2])):
+    os.mkdir("d" * int(sys.argv[3]))
+    os.chdir("d" * int(sys.argv[3]))' "$cg/a" "$1" "$2"
+}
+deep 300 4
+check "300 levels" odd unexpected weir-not-built
+check "of which 200 are looked at" holds 'j["cgroups"]["cgroups"] == 200'
+rm -r "$cg/a/dddd"
+deep 30 200
+check "a path of 6000 bytes" odd unexpected weir-not-built
+check "is said" says unexpected 'File name too long'
+rm -r "$cg/a"
+long=$(printf '%0250d' 0)
+group "$long" io.weight 'default 200'
+check "a name of 250 characters is broken at the end of the line" finds 1 sda io-weight-unread \
+	weir-not-built
+rm -r "$cg/$long"
+
 bare md0 9:0
 for i in $(seq 200); do
 	disk "sd$i" "65:$i"

@@ -120,7 +120,8 @@ void check_reading(struct doctor *d)
 		finding_mend(f, "Run this as root to have them looked at.");
 	}
 	for (i = 0; i < d->tree.odd.nr && i < TREE_LINES_MAX; i++) {
-		f = finding_add(d, UNEXPECTED, "%.*s", (int)strcspn(d->tree.odd.line[i], " ") - 1,
+		f = finding_add(d, UNEXPECTED, "%.*s",
+				(int)(strstr(d->tree.odd.line[i], ": ") - d->tree.odd.line[i]),
 				d->tree.odd.line[i]);
 		finding_says(f, "%s%s", d->tree.odd.line[i],
 			     i + 1 == TREE_LINES_MAX && d->tree.odd.nr > TREE_LINES_MAX

@@ -248,6 +248,8 @@ static void walk(struct doctor_tree *t, struct doctor_groups *g, const char *mou
 		fd = tree_fd(t, O_RDONLY | O_DIRECTORY, path);
 		if (fd == -EACCES || fd == -EPERM)
 			tree_denied(t, path);
+		else if (fd < 0 && fd != -ENOENT && fd != -ENODEV)
+			tree_odd(t, path, "%s", strerror(-fd));
 		/* One that went away meanwhile is as if it had never been. */
 		if (fd >= 0) {
 			list(fd, &l);

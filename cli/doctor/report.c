@@ -47,14 +47,32 @@ static int width_of(const char *text, size_t bytes)
 	return width;
 }
 
-/* From the column at, breaking at blanks; further lines begin at the column indent. */
+/* The bytes of a word that fit columns, at least one character. */
+static size_t fit(const char *word, size_t bytes, int columns)
+{
+	size_t n = 1;
+
+	while (n < bytes &&
+	       (((unsigned char)word[n] & 0xc0) == 0x80 || width_of(word, n + 1) <= columns))
+		n++;
+	return n;
+}
+
+/*
+ * From the column at, breaking at blanks, and words that are longer than a line wherever it ends;
+ * further lines begin at the column indent.
+ */
 static void put_wrapped(const char *text, int at, int indent)
 {
 	bool first = true;
 	size_t bytes;
 
 	for (; *text; text += bytes + strspn(text + bytes, " ")) {
+		const int room = COLUMNS - (first ? at : indent);
+
 		bytes = strcspn(text, " ");
+		if (width_of(text, bytes) > room)
+			bytes = fit(text, bytes, room);
 		const int width = width_of(text, bytes);
 
 		if (!first && at + 1 + width > COLUMNS) {

@@ -19,6 +19,8 @@
 #define VALUE_BYTES_MAX 4096
 #define GROUP_BYTES_MAX (1 << 20)
 #define NAMES_MAX 65536
+/* Of a long path, its beginning and its end. */
+#define PATH_SHOWN 32
 
 char *doctor_text(const char *format, ...)
 {
@@ -63,6 +65,7 @@ void tree_denied(struct doctor_tree *t, const char *path)
 
 void tree_odd(struct doctor_tree *t, const char *path, const char *format, ...)
 {
+	const size_t bytes = strlen(path);
 	char what[160], *line;
 	unsigned int i;
 	va_list args;
@@ -70,7 +73,11 @@ void tree_odd(struct doctor_tree *t, const char *path, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	line = doctor_text("%.200s: %s", path, what);
+	if (bytes > 2 * PATH_SHOWN + 3)
+		line = doctor_text("%.*s...%s: %s", PATH_SHOWN, path, path + bytes - PATH_SHOWN,
+				   what);
+	else
+		line = doctor_text("%s: %s", path, what);
 	for (i = 0; i < t->odd.nr && i < TREE_LINES_MAX; i++) {
 		if (!strcmp(t->odd.line[i], line)) {
 			free(line);
