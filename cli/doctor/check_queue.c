@@ -24,7 +24,7 @@ static void check_elevator(struct doctor *d, const struct doctor_node *n)
 		finding_mend(f, "Ceilings (%s) work; weights don't.", ceilings_name(d));
 }
 
-/* BFQ and iocost switch it off by themselves; nobody else does. */
+/* BFQ, weir and iocost switch it off by themselves; it can be switched on again. */
 static void check_wbt(struct doctor *d, const struct doctor_node *n)
 {
 	const bool weights = any_weight_counts(d, n);
