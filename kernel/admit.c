@@ -27,23 +27,23 @@ static enum weir_dir dir_of(const struct bio *bio)
 	return bio_op(bio) == REQ_OP_READ ? WEIR_READ : WEIR_WRITE;
 }
 
-static bool take_place(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio)
+static bool take_place(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio, u64 now)
 {
 	enum weir_dir dir = dir_of(bio);
 
-	if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, weir_mq_now()))
+	if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, now))
 		return false;
 	mg->pending[dir]++;
 	return true;
 }
 
-/* To as many as there are places for, in their order. */
+/* To as many as there are places for, in their order. The core has been told the time just now. */
 static void hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir)
 {
 	struct weir_mq_waiter *wt;
 
 	while ((wt = list_first_entry_or_null(&mg->waiters[dir], struct weir_mq_waiter, list))) {
-		if (!take_place(mq, mg, wt->bio))
+		if (!take_place(mq, mg, wt->bio, 0))
 			break;
 		list_del_init(&wt->list);
 		wake_up_process(wt->task);
@@ -68,16 +68,17 @@ void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct
 	}
 }
 
-bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes)
+bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes,
+		      u64 now)
 {
 	if (!mg->pending[dir])
-		return weir_admit(mq->w, mg->g, dir, bytes, weir_mq_now());
+		return weir_admit(mq->w, mg->g, dir, bytes, now);
 	mg->pending[dir]--;
 	return true;
 }
 
 enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
-				   struct weir_mq_waiter *wt)
+				   struct weir_mq_waiter *wt, u64 now)
 {
 	enum weir_dir dir = dir_of(bio);
 
@@ -86,12 +87,12 @@ enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg,
 	if (list_empty(&mg->waiters[dir])) {
 		if (bio->bi_opf & REQ_NOWAIT) {
 			/* It may fail for want of a tag yet, so it takes its place on insertion. */
-			if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, weir_mq_now()))
+			if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, now))
 				return WEIR_MQ_WOULD_BLOCK;
-			weir_release(mq->w, mg->g, dir, weir_mq_now());
+			weir_release(mq->w, mg->g, dir, now);
 			return WEIR_MQ_GO;
 		}
-		if (take_place(mq, mg, bio))
+		if (take_place(mq, mg, bio, now))
 			return WEIR_MQ_GO;
 	}
 	if (bio->bi_opf & REQ_NOWAIT)

@@ -113,10 +113,11 @@ static struct weir_mq_rq *slot_of(struct request *rq)
 	return WARN_ON_ONCE((u32)rq->internal_tag >= h->nr) ? NULL : &h->rq[rq->internal_tag];
 }
 
-/* ---- merging ---- */
+/* ---- merging: the core looks for candidates; the block layer's own hash stays empty ---- */
 
 static void forget_merges(struct request_queue *q, struct request *rq)
 {
+	/* Requests get there when they have grown. */
 	elv_rqhash_del(q, rq);
 	if (q->last_merge == rq)
 		q->last_merge = NULL;
@@ -126,7 +127,7 @@ static struct request *find_merge(struct weir_mq *mq, enum weir_merge *kind)
 {
 	struct weir_rq *into = NULL;
 
-	*kind = weir_merge_find(mq->w, mq->merging, &into, weir_mq_now());
+	*kind = weir_merge_find(mq->w, mq->merging, &into, mq->merging_ns);
 	return into ? container_of(into, struct weir_mq_rq, rq)->req : NULL;
 }
 
@@ -157,7 +158,7 @@ static void request_merged(struct request_queue *q, struct request *rq, enum elv
 	if (kind == ELEVATOR_BACK_MERGE || kind == ELEVATOR_FRONT_MERGE)
 		weir_merge_bio(mq->w, &weir_mq_rq(rq)->rq, mq->merging,
 			       kind == ELEVATOR_BACK_MERGE ? WEIR_MERGE_BACK : WEIR_MERGE_FRONT,
-			       weir_mq_now());
+			       mq->merging_ns);
 }
 
 /*
@@ -171,10 +172,25 @@ static void requests_merged(struct request_queue *q, struct request *into, struc
 
 	if (weir_mq_rq(next)) {
 		forget_merges(q, next);
-		weir_merge_rq(mq->w, to, &weir_mq_rq(next)->rq, weir_mq_now());
+		weir_merge_rq(mq->w, to, &weir_mq_rq(next)->rq, mq->merging_ns);
 	} else {
-		weir_merge_bio(mq->w, to, mq->merging, WEIR_MERGE_BACK, weir_mq_now());
+		weir_merge_bio(mq->w, to, mq->merging, WEIR_MERGE_BACK, mq->merging_ns);
 	}
+}
+
+static bool merge_bio(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
+		      unsigned int nr_segs, u64 now, struct request **free)
+{
+	struct weir_rq desc;
+	bool merged;
+
+	describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio), mg->g);
+	desc.ctx = weir_mq_bio_ctx(weir_mq_submitting(mq->q), bio, mg->g);
+	mq->merging = &desc;
+	mq->merging_ns = now;
+	merged = blk_mq_sched_try_merge(mq->q, bio, nr_segs, free);
+	mq->merging = NULL;
+	return merged;
 }
 
 /* The last that is asked about a bio before it takes a tag: if it doesn't merge, may it have one? */
@@ -182,23 +198,19 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 {
 	struct weir_mq *mq = weir_mq_of(q);
 	enum weir_mq_verdict verdict = WEIR_MQ_GO;
-	struct weir_mq_icq *icq = weir_mq_submitting(q);
 	struct request *free = NULL;
 	struct weir_mq_waiter wt;
 	struct weir_mq_group *mg;
-	struct weir_rq desc;
 	unsigned long flags;
 	bool merged;
+	u64 now;
 
 	spin_lock_irqsave(&mq->lock, flags);
+	now = weir_mq_now();
 	mg = weir_mq_bio_group(mq, bio);
-	describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio), mg->g);
-	desc.ctx = weir_mq_bio_ctx(icq, bio, mg->g);
-	mq->merging = &desc;
-	merged = blk_mq_sched_try_merge(q, bio, nr_segs, &free);
-	mq->merging = NULL;
+	merged = weir_nr_waiting(mq->w) && merge_bio(mq, mg, bio, nr_segs, now, &free);
 	if (!merged)
-		verdict = weir_mq_admit(mq, mg, bio, &wt);
+		verdict = weir_mq_admit(mq, mg, bio, &wt, now);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (free)
 		blk_mq_free_request(free);
@@ -217,55 +229,51 @@ static void limit_depth(blk_opf_t opf, struct blk_mq_alloc_data *data)
 
 /* ---- insertion, dispatch, completion ---- */
 
-static bool merge_inserted(struct weir_mq *mq, struct request *rq, struct weir_group *g,
-			   struct weir_ctx *ctx, struct list_head *free)
+/* The block layer tries what it takes for the last one that was merged into. */
+static bool merge_inserted(struct weir_mq *mq, struct request *rq, const struct weir_rq *desc,
+			   u64 now, struct list_head *free)
 {
 	enum weir_merge kind;
-	struct weir_rq desc;
+	struct request *into;
 	bool merged = false;
 
-	if (!rq_mergeable(rq))
+	if (!weir_nr_waiting(mq->w) || !rq_mergeable(rq))
 		return false;
-	describe_request(&desc, rq, g, ctx);
-	mq->merging = &desc;
-	find_merge(mq, &kind);
-	if (kind == WEIR_MERGE_BACK)
+	mq->merging = desc;
+	mq->merging_ns = now;
+	into = find_merge(mq, &kind);
+	if (kind == WEIR_MERGE_BACK) {
+		mq->q->last_merge = into;
 		merged = blk_mq_sched_try_insert_merge(mq->q, rq, free);
+	}
 	mq->merging = NULL;
 	return merged;
 }
 
 static void insert(struct weir_mq *mq, struct request *rq, const struct weir_mq_submitter *who,
-		   bool at_head, struct list_head *free)
+		   bool at_head, u64 now, struct list_head *free)
 {
 	enum weir_dir dir = weir_op_dir(op_of(rq->cmd_flags));
 	struct weir_mq_group *mg = weir_mq_bio_group(mq, rq->bio);
 	struct weir_mq_rq *slot = weir_mq_rq(rq);
-	struct weir_ctx *ctx;
 	bool admitted;
 
 	if (slot) { /* the driver gave it back */
-		weir_requeue(mq->w, &slot->rq, WEIR_REQUEUE_INSERT, weir_mq_now());
+		weir_requeue(mq->w, &slot->rq, WEIR_REQUEUE_INSERT, now);
 		return;
 	}
-	admitted = weir_mq_admitted(mq, mg, dir, blk_rq_bytes(rq));
-	ctx = weir_mq_rq_ctx(mq, who, rq, mg->g);
-	if (!at_head && merge_inserted(mq, rq, mg->g, ctx, free)) {
-		if (admitted)
-			weir_release(mq->w, mg->g, dir, weir_mq_now());
-		return;
-	}
+	admitted = weir_mq_admitted(mq, mg, dir, blk_rq_bytes(rq), now);
 	slot = slot_of(rq);
+	describe_request(&slot->rq, rq, mg->g, weir_mq_rq_ctx(mq, who, rq, mg->g));
+	if (!at_head && merge_inserted(mq, rq, &slot->rq, now, free)) {
+		if (admitted)
+			weir_release(mq->w, mg->g, dir, now);
+		return;
+	}
 	rq->elv.priv[0] = slot;
 	slot->req = rq;
 	slot->admitted = admitted ? mg->g : NULL;
-	describe_request(&slot->rq, rq, mg->g, ctx);
-	weir_insert(mq->w, &slot->rq, at_head ? WEIR_HEAD : WEIR_TAIL, weir_mq_now());
-	if (rq_mergeable(rq)) {
-		elv_rqhash_add(mq->q, rq);
-		if (!mq->q->last_merge)
-			mq->q->last_merge = rq;
-	}
+	weir_insert(mq->w, &slot->rq, at_head ? WEIR_HEAD : WEIR_TAIL, now);
 }
 
 static void WEIR_MQ_INSERT_REQUESTS(hctx, list, how)
@@ -274,14 +282,16 @@ static void WEIR_MQ_INSERT_REQUESTS(hctx, list, how)
 	struct weir_mq_submitter who;
 	unsigned long flags;
 	LIST_HEAD(free);
+	u64 now;
 
 	weir_mq_submitter(mq->q, &who);
 	spin_lock_irqsave(&mq->lock, flags);
+	now = weir_mq_now();
 	while (!list_empty(list)) {
 		struct request *rq = list_first_entry(list, struct request, queuelist);
 
 		list_del_init(&rq->queuelist);
-		insert(mq, rq, &who, WEIR_MQ_AT_HEAD(how), &free);
+		insert(mq, rq, &who, WEIR_MQ_AT_HEAD(how), now, &free);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 	blk_mq_free_requests(&free);
@@ -294,11 +304,12 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 	struct weir_next next = {.at_ns = WEIR_NEVER};
 	unsigned long flags;
 	struct weir_rq *r;
+	u64 now;
 
 	spin_lock_irqsave(&mq->lock, flags);
+	now = weir_mq_now();
 	WRITE_ONCE(mq->ask, false);
-	r = mq->watch.stall && !mq->watch.passing_ns ? NULL
-						     : weir_dispatch(mq->w, weir_mq_now(), &next);
+	r = mq->watch.stall && !mq->watch.passing_ns ? NULL : weir_dispatch(mq->w, now, &next);
 	if (r) {
 		mq->nr_dispatched++;
 		rq = container_of(r, struct weir_mq_rq, rq)->req;
@@ -308,7 +319,7 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 		mq->starved = true;
 		mq->next_ns = next.at_ns;
 		/* Whatever else should have run the queue: nothing waits for longer than this. */
-		next.at_ns = min(next.at_ns, weir_mq_now() + LOOK_NS);
+		next.at_ns = min(next.at_ns, now + LOOK_NS);
 		hrtimer_start(&mq->timer, ns_to_ktime(next.at_ns), HRTIMER_MODE_ABS);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
@@ -319,7 +330,9 @@ static bool has_work(struct blk_mq_hw_ctx *hctx)
 {
 	struct weir_mq *mq = weir_mq_of(hctx->queue);
 
-	return READ_ONCE(mq->ask) || weir_may_dispatch(mq->w, weir_mq_now());
+	/* The time is asked for only if the answer depends on it. */
+	return READ_ONCE(mq->ask) || weir_may_dispatch(mq->w, 0) ||
+	       (weir_nr_waiting(mq->w) && weir_may_dispatch(mq->w, weir_mq_now()));
 }
 
 static void prepare_request(struct request *rq)
@@ -335,21 +348,23 @@ static void finish_request(struct request *rq)
 	struct weir_mq_rq *slot = weir_mq_rq(rq);
 	unsigned long flags;
 	bool kick;
+	u64 now;
 
 	weir_mq_ctx_finish(rq);
 	if (!slot)
 		return;
 	rq->elv.priv[0] = NULL;
 	spin_lock_irqsave(&mq->lock, flags);
+	now = weir_mq_now();
 	if (slot->rq.state == WEIR_RQ_DISPATCHED) {
-		weir_complete(mq->w, &slot->rq, weir_mq_now());
+		weir_complete(mq->w, &slot->rq, now);
 	} else if (slot->rq.state != WEIR_RQ_NEW) {
 		forget_merges(mq->q, rq);
-		weir_remove(mq->w, &slot->rq, weir_mq_now());
+		weir_remove(mq->w, &slot->rq, now);
 	}
 	if (slot->admitted)
-		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), weir_mq_now());
-	kick = mq->starved && weir_may_dispatch(mq->w, weir_mq_now());
+		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), now);
+	kick = mq->starved && weir_may_dispatch(mq->w, now);
 	if (kick)
 		mq->starved = false;
 	spin_unlock_irqrestore(&mq->lock, flags);

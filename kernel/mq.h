@@ -58,6 +58,7 @@ struct weir_mq {
 	bool starved; /* the last dispatch found nothing that may go, though something waits */
 	bool ask;     /* the timer fired: dispatch, whatever may_dispatch() says */
 	const struct weir_rq *merging; /* the bio that a merge is about */
+	u64 merging_ns;		       /* and the time */
 	struct weir_config cfg;
 	struct list_head groups; /* struct weir_mq_group */
 	u64 next_ns;		 /* when to ask again, by the last answer of none */
@@ -137,13 +138,14 @@ struct weir_mq_waiter {
 };
 /* A place in the pool for that bio of that group. Under mq->lock. */
 enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
-				   struct weir_mq_waiter *wt);
+				   struct weir_mq_waiter *wt, u64 now);
 /* Sleeps until the place is there, or the queue is being frozen. */
 void weir_mq_wait(struct weir_mq *mq, struct weir_mq_waiter *wt);
 /* A group goes: who waits there goes on as one of another. Under mq->lock. */
 void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct weir_mq_group *to);
 /* A request of that group is inserted: does it have a place? Under mq->lock. */
-bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes);
+bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u32 bytes,
+		      u64 now);
 /* The core's wake(). */
 void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir);
 
