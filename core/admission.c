@@ -96,6 +96,13 @@ static uint32_t admitted(const struct weir_group *g, enum weir_dir dir)
 	return dir == WEIR_READ ? n + g->admission[WEIR_WRITE].admitted : n;
 }
 
+/* Less than the least limit, and so below every mark. */
+static bool is_far_from_limit(const struct weir_group *g)
+{
+	return admitted(g, WEIR_READ) < WEIR_ADMIT_MIN && !g->admission[WEIR_READ].congested &&
+	       !g->admission[WEIR_WRITE].congested;
+}
+
 /* Of both directions, since reads count with the writes. */
 static void update_congested(struct weir_group *g)
 {
@@ -174,7 +181,7 @@ static bool may_admit(const struct weir_group *g, enum weir_dir dir)
 	if (!w->cfg.pool)
 		return true;
 	return g->flow[dir].nr_held < WEIR_ADMIT_HELD && w->pool_used < w->cfg.pool &&
-	       admitted(g, dir) < limit(g, dir);
+	       (admitted(g, dir) < WEIR_ADMIT_MIN || admitted(g, dir) < limit(g, dir));
 }
 
 bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_t bytes,
@@ -190,7 +197,7 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 	if (yes) {
 		a->admitted++;
 		w->pool_used++;
-		if (w->cfg.pool)
+		if (w->cfg.pool && !is_far_from_limit(g))
 			update_congested(g);
 	} else {
 		refuse(g, dir);

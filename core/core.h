@@ -110,7 +110,8 @@ static inline void weir_tick(struct weir *w, uint64_t now)
 		return;
 	if (weir_unlikely(w->recorder != NULL))
 		weir_rec_tick(w);
-	if (weir_unlikely(!list_is_empty(&w->claims)))
+	if (weir_unlikely(!list_is_empty(&w->claims)) &&
+	    list_first(&w->claims, struct weir_group, entitle.claim)->entitle.claim_end_ns <= now)
 		weir_entitle_expire(w, now);
 	weir_advance(w, now);
 }
