@@ -42,7 +42,10 @@ measure_none() {
 run_case() {
 	choose weir
 	groups_of /tmp/$1.ini
-	sed "s/^runtime=.*/runtime=$((WINDOW + SLACK))ms/" /tmp/$1.fio >/tmp/run.fio
+	awk -v runtime=$((WINDOW + SLACK))ms -v no_ramp="$no_ramp" '
+		/^runtime=/ {$0 = "runtime=" runtime}
+		{print}
+		/^thinktime=/ {gsub(" ", "\n", no_ramp); print no_ramp}' /tmp/$1.fio >/tmp/run.fio
 	all_jobs $(sed -n 's/^cgroup=//p' /tmp/$1.fio)
 	awk '/^\[/ {gsub(/[][]/, ""); job = $0} /^cgroup=/ {print job, substr($0, 8)}' /tmp/$1.fio |
 		while read -r j path; do

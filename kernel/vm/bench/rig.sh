@@ -100,6 +100,9 @@ asked() {
 		"$(tr ' ' '\n' <$C/$1/io.stat | awk -F= '/^[rw]ios=/ {n += $2} END {print n + 0}')"
 }
 
+# For jobs that think: fio 3.33 forgets to, for some time, when a ramp ends.
+no_ramp="ramp_time=0 runtime=$((RAMP + WINDOW + SLACK))ms"
+
 # all_jobs [GROUP...]: all of them at once, in one fio. What each group does in the window is counted
 # by the kernel: fio, at the end, adds to its count what it had asked for, and not the time that takes.
 all_jobs() {

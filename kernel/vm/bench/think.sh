@@ -9,7 +9,7 @@ disk irqmode=2 completion_nsec=2000000 hw_queue_depth=16 submit_queues=1
 run() {
 	choose $1
 	begin thinker a b c
-	job thinker thinker filename=/dev/$D ioengine=libaio direct=1 rw=randread iodepth=1 thinktime=$2
+	job thinker thinker filename=/dev/$D ioengine=psync direct=1 rw=randread thinktime=$2 $no_ramp
 	for g in $3; do
 		job $g $g $deep rw=randread
 	done

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Shares follow weights, with many tags and with the few that are the default.
+# Shares follow weights, with many tags and with the few that are the default. VM_CLOCK=counted
 . /tmp/lib.sh
 
-# Slow enough that the emulated processors are never the limit.
-disk irqmode=2 completion_nsec=8000000 hw_queue_depth=16
+disk irqmode=2 completion_nsec=2000000 hw_queue_depth=16
 all="g1000 g800 g600 g400"
 groups $all
 for w in 1000 800 600 400; do
@@ -28,7 +27,7 @@ try() {
 	done
 }
 
-try "randread, nr_requests $(cat $Q/nr_requests)" 150 --rw=randread
+try "randread, nr_requests $(cat $Q/nr_requests)" 100 --rw=randread
 echo 1024 >$Q/nr_requests
-try "randread, nr_requests 1024" 100 --rw=randread
+try "randread, nr_requests 1024" 30 --rw=randread
 finish
