@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that Debian 12 has, 6.1 and 6.12: the other files are written for
- * 6.12, and find here what 6.1 calls otherwise.
+ * What differs between kernels, and nothing else here depends on the version: the other files are
+ * written for 6.12, and find below what 6.1 calls otherwise, under the names of 6.12.
  *
- * In 6.1 an elevator never sees flushes, nor writes with FUA: the block layer sends them past it.
+ * Two things are different without a call for it. In 6.1 an elevator is not shown requests with a
+ * flush or FUA, not even their data: the block layer sends them past it. And there a request that
+ * was never prepared has flush state where elv.priv would be, so nobody looks at that without
+ * RQF_USE_SCHED.
  */
 #ifndef WEIR_KERNEL_COMPAT_H
 #define WEIR_KERNEL_COMPAT_H
 
 #include <linux/version.h>
 
-#define WEIR_KERNEL_IS(major, minor)                              \
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(major, minor, 0) && \
-	 LINUX_VERSION_CODE < KERNEL_VERSION(major, (minor) + 1, 0))
+#define WEIR_KERNEL_IS(major, minor) \
+	(LINUX_VERSION_MAJOR == (major) && LINUX_VERSION_PATCHLEVEL == (minor))
 
 #if !WEIR_KERNEL_IS(6, 1) && !WEIR_KERNEL_IS(6, 12)
-#error "weir can be built for Linux 6.1 and 6.12: elevators are called otherwise in other versions"
+#error "weir builds for Linux 6.1.x and 6.12.x; in other versions elevators are called otherwise"
 #endif
 
 #include <linux/blk-mq.h>
 
+/* Of block/, which the headers of a kernel leave out. The first two need each other in this order. */
+#ifdef __has_include
+#if !__has_include("elevator.h")
+#error "the kernel's block/elevator.h is missing: kernel/block-headers gets it from linux-source-X.Y"
+#endif
+#endif
 #include "elevator.h"
 #include "blk.h"
 #include "blk-mq.h"
@@ -27,61 +35,53 @@
 #include "blk-cgroup.h"
 #include "blk-wbt.h"
 
-/* ---- how requests are inserted: at the head if how isn't 0 ---- */
+/* The elevator's pd_alloc, as 6.12 calls it. */
+struct blkg_policy_data *weir_mq_pd_alloc(struct gendisk *disk, struct blkcg *blkcg, gfp_t gfp);
 
 #if WEIR_KERNEL_IS(6, 1)
-#define WEIR_MQ_INSERT_REQUESTS(hctx, list, how) \
-	insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, bool how)
+
+/* insert_requests() is told whether at the head, and nothing else. */
+#define blk_insert_t bool
+#define BLK_MQ_INSERT_AT_HEAD true
+
 #define RQF_USE_SCHED RQF_ELVPRIV
-#define WEIR_MQ_AT_HEAD(how) (how)
-#else
-#define WEIR_MQ_INSERT_REQUESTS(hctx, list, how) \
-	insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, blk_insert_t how)
-#define WEIR_MQ_AT_HEAD(how) ((how)&BLK_MQ_INSERT_AT_HEAD)
-#endif
 
-/* ---- groups: by queue, later by disk ---- */
+/* By queue what later goes by disk. A macro's own name within it is the function. */
+#define blkcg_activate_policy(disk, policy) blkcg_activate_policy((disk)->queue, policy)
+#define blkcg_deactivate_policy(disk, policy) blkcg_deactivate_policy((disk)->queue, policy)
+#define wbt_disable_default(disk) wbt_disable_default((disk)->queue)
+#define wbt_enable_default(disk) wbt_enable_default((disk)->queue)
 
-#if WEIR_KERNEL_IS(6, 1)
-#define WEIR_MQ_PD_ALLOC(disk, blkcg, gfp) \
-	pd_alloc(gfp_t gfp, struct request_queue *weir_mq_queue, struct blkcg *blkcg)
-#define WEIR_MQ_PD_QUEUE(disk) weir_mq_queue
-#define weir_mq_blkcg_activate(disk, policy) blkcg_activate_policy((disk)->queue, policy)
-#define weir_mq_blkcg_deactivate(disk, policy) blkcg_deactivate_policy((disk)->queue, policy)
-#define weir_mq_wbt_off(disk) wbt_disable_default((disk)->queue)
-#define weir_mq_wbt_on(disk) wbt_enable_default((disk)->queue)
-#else
-#define WEIR_MQ_PD_ALLOC(disk, blkcg, gfp) \
-	pd_alloc(struct gendisk *disk, struct blkcg *blkcg, gfp_t gfp)
-#define WEIR_MQ_PD_QUEUE(disk) ((disk)->queue)
-#define weir_mq_blkcg_activate(disk, policy) blkcg_activate_policy(disk, policy)
-#define weir_mq_blkcg_deactivate(disk, policy) blkcg_deactivate_policy(disk, policy)
-#define weir_mq_wbt_off(disk) wbt_disable_default(disk)
-#define weir_mq_wbt_on(disk) wbt_enable_default(disk)
-#endif
-
-/* ---- lines in a cgroup's files that begin with a disk: always closed again ---- */
-
-static inline int weir_mq_conf_open(struct blkcg *blkcg, const struct blkcg_policy *policy,
-				    char *line, struct blkg_conf_ctx *ctx)
+static inline struct blkg_policy_data *weir_compat_pd_alloc(gfp_t gfp, struct request_queue *q,
+							    struct blkcg *blkcg)
 {
-#if WEIR_KERNEL_IS(6, 1)
-	ctx->bdev = NULL;
-	return blkg_conf_prep(blkcg, policy, line, ctx);
-#else
-	blkg_conf_init(ctx, line);
-	return blkg_conf_prep(blkcg, policy, ctx);
-#endif
+	return weir_mq_pd_alloc(q->disk, blkcg, gfp);
 }
 
-static inline void weir_mq_conf_close(struct blkg_conf_ctx *ctx)
+/* A line that begins with a disk: later it is closed again whether or not the disk was found. */
+static inline void blkg_conf_init(struct blkg_conf_ctx *ctx, char *line)
 {
-#if WEIR_KERNEL_IS(6, 1)
+	ctx->bdev = NULL;
+	ctx->body = line;
+}
+
+static inline int weir_compat_conf_prep(struct blkcg *blkcg, const struct blkcg_policy *policy,
+					struct blkg_conf_ctx *ctx)
+{
+	return blkg_conf_prep(blkcg, policy, ctx->body, ctx);
+}
+#define blkg_conf_prep(blkcg, policy, ctx) weir_compat_conf_prep(blkcg, policy, ctx)
+
+static inline void blkg_conf_exit(struct blkg_conf_ctx *ctx)
+{
 	if (ctx->bdev)
 		blkg_conf_finish(ctx);
-#else
-	blkg_conf_exit(ctx);
-#endif
 }
+
+#else /* 6.12 */
+
+#define weir_compat_pd_alloc weir_mq_pd_alloc
+
+#endif
 
 #endif

@@ -67,8 +67,7 @@ static int set_default_weight(struct blkcg *blkcg, u32 weight)
 
 	spin_lock_irq(&blkcg->lock);
 	container_of(cpd, struct weir_mq_cgroup, cpd)->weight = weight;
-	hlist_for_each_entry(blkg, &blkcg->blkg_list, blkcg_node)
-	{
+	hlist_for_each_entry(blkg, &blkcg->blkg_list, blkcg_node) {
 		struct blkg_policy_data *pd = blkg_to_pd(blkg, &weir_mq_blkcg_policy);
 
 		if (pd)
@@ -83,11 +82,12 @@ static bool is_weight(u32 weight)
 	return weight >= WEIR_WEIGHT_MIN && weight <= WEIR_WEIGHT_MAX;
 }
 
-/* Opens the disk that a line begins with; what follows is in ctx->body. Ends with weir_mq_conf_close(). */
+/* Opens the disk that a line begins with; what follows is in ctx->body. Ends with blkg_conf_exit. */
 static struct weir_mq_group *open_line(struct kernfs_open_file *of, char *buf,
 				       struct blkg_conf_ctx *ctx, int *ret)
 {
-	*ret = weir_mq_conf_open(css_to_blkcg(of_css(of)), &weir_mq_blkcg_policy, buf, ctx);
+	blkg_conf_init(ctx, buf);
+	*ret = blkg_conf_prep(css_to_blkcg(of_css(of)), &weir_mq_blkcg_policy, ctx);
 	return *ret ? NULL : weir_mq_group(blkg_to_pd(ctx->blkg, &weir_mq_blkcg_policy));
 }
 
@@ -121,7 +121,7 @@ static ssize_t weight_write(struct kernfs_open_file *of, char *buf, size_t nbyte
 		}
 		ret = ret ?: weir_mq_apply(mg);
 	}
-	weir_mq_conf_close(&ctx);
+	blkg_conf_exit(&ctx);
 	return ret ?: nbytes;
 }
 
@@ -206,7 +206,7 @@ static ssize_t rates_write(struct kernfs_open_file *of, char *buf, size_t nbytes
 		if (ret)
 			mg->attr = before;
 	}
-	weir_mq_conf_close(&ctx);
+	blkg_conf_exit(&ctx);
 	return ret ?: nbytes;
 }
 
@@ -247,7 +247,7 @@ static ssize_t latency_write(struct kernfs_open_file *of, char *buf, size_t nbyt
 		if (ret)
 			mg->attr.latency_target_ns = before;
 	}
-	weir_mq_conf_close(&ctx);
+	blkg_conf_exit(&ctx);
 	return ret ?: nbytes;
 }
 
@@ -312,34 +312,36 @@ static int stat_show(struct seq_file *sf, void *v)
 	return 0;
 }
 
-struct cftype weir_mq_files[] = {{
-					 .name = "weir.weight",
-					 .flags = CFTYPE_NOT_ON_ROOT,
-					 .seq_show = weight_show,
-					 .write = weight_write,
-				 },
-				 {
-					 .name = "weir.max",
-					 .flags = CFTYPE_NOT_ON_ROOT,
-					 .private = OF_MAX,
-					 .seq_show = rates_show,
-					 .write = rates_write,
-				 },
-				 {
-					 .name = "weir.low",
-					 .flags = CFTYPE_NOT_ON_ROOT,
-					 .private = OF_LOW,
-					 .seq_show = rates_show,
-					 .write = rates_write,
-				 },
-				 {
-					 .name = "weir.latency",
-					 .flags = CFTYPE_NOT_ON_ROOT,
-					 .seq_show = latency_show,
-					 .write = latency_write,
-				 },
-				 {
-					 .name = "weir.stat",
-					 .seq_show = stat_show,
-				 },
-				 {}};
+struct cftype weir_mq_files[] = {
+	{
+		.name = "weir.weight",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = weight_show,
+		.write = weight_write,
+	},
+	{
+		.name = "weir.max",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.private = OF_MAX,
+		.seq_show = rates_show,
+		.write = rates_write,
+	},
+	{
+		.name = "weir.low",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.private = OF_LOW,
+		.seq_show = rates_show,
+		.write = rates_write,
+	},
+	{
+		.name = "weir.latency",
+		.flags = CFTYPE_NOT_ON_ROOT,
+		.seq_show = latency_show,
+		.write = latency_write,
+	},
+	{
+		.name = "weir.stat",
+		.seq_show = stat_show,
+	},
+	{},
+};

@@ -22,14 +22,13 @@ static void cpd_free(struct blkcg_policy_data *cpd)
 	kfree(container_of(cpd, struct weir_mq_cgroup, cpd));
 }
 
-static struct blkg_policy_data *WEIR_MQ_PD_ALLOC(disk, blkcg, gfp)
+struct blkg_policy_data *weir_mq_pd_alloc(struct gendisk *disk, struct blkcg *blkcg, gfp_t gfp)
 {
-	struct request_queue *q = WEIR_MQ_PD_QUEUE(disk);
-	struct weir_mq_group *mg = kzalloc_node(sizeof(*mg), gfp, q->node);
+	struct weir_mq_group *mg = kzalloc_node(sizeof(*mg), gfp, disk->queue->node);
 
 	if (!mg)
 		return NULL;
-	mg->mq = weir_mq_of(q);
+	mg->mq = weir_mq_of(disk->queue);
 	weir_group_attr_init(&mg->attr);
 	INIT_LIST_HEAD(&mg->waiters[WEIR_READ]);
 	INIT_LIST_HEAD(&mg->waiters[WEIR_WRITE]);
@@ -138,7 +137,7 @@ struct blkcg_policy weir_mq_blkcg_policy = {
 	.dfl_cftypes = weir_mq_files,
 	.cpd_alloc_fn = cpd_alloc,
 	.cpd_free_fn = cpd_free,
-	.pd_alloc_fn = pd_alloc,
+	.pd_alloc_fn = weir_compat_pd_alloc,
 	.pd_online_fn = pd_online,
 	.pd_offline_fn = pd_offline,
 	.pd_free_fn = pd_free,

@@ -276,7 +276,7 @@ static void insert(struct weir_mq *mq, struct request *rq, const struct weir_mq_
 	weir_insert(mq->w, &slot->rq, at_head ? WEIR_HEAD : WEIR_TAIL, now);
 }
 
-static void WEIR_MQ_INSERT_REQUESTS(hctx, list, how)
+static void insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, blk_insert_t how)
 {
 	struct weir_mq *mq = weir_mq_of(hctx->queue);
 	struct weir_mq_submitter who;
@@ -291,7 +291,7 @@ static void WEIR_MQ_INSERT_REQUESTS(hctx, list, how)
 		struct request *rq = list_first_entry(list, struct request, queuelist);
 
 		list_del_init(&rq->queuelist);
-		insert(mq, rq, &who, WEIR_MQ_AT_HEAD(how), now, &free);
+		insert(mq, rq, &who, how & BLK_MQ_INSERT_AT_HEAD, now, &free);
 	}
 	spin_unlock_irqrestore(&mq->lock, flags);
 	blk_mq_free_requests(&free);
@@ -492,11 +492,11 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 	spin_lock_irq(&q->queue_lock);
 	q->elevator = eq;
 	spin_unlock_irq(&q->queue_lock);
-	ret = weir_mq_blkcg_activate(q->disk, &weir_mq_blkcg_policy);
+	ret = blkcg_activate_policy(q->disk, &weir_mq_blkcg_policy);
 	if (ret)
 		goto free;
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
-	weir_mq_wbt_off(q->disk);
+	wbt_disable_default(q->disk);
 	weir_mq_debug_add(mq);
 	weir_mq_watch_start(mq);
 	return 0;
@@ -513,9 +513,9 @@ static void exit_sched(struct elevator_queue *eq)
 
 	weir_mq_debug_remove(mq);
 	weir_mq_watch_stop(mq);
-	weir_mq_blkcg_deactivate(mq->q->disk, &weir_mq_blkcg_policy);
+	blkcg_deactivate_policy(mq->q->disk, &weir_mq_blkcg_policy);
 	hrtimer_cancel(&mq->timer); /* which the cgroups' files start */
-	weir_mq_wbt_on(mq->q->disk);
+	wbt_enable_default(mq->q->disk);
 	mq_free(mq);
 }
 
