@@ -34,8 +34,8 @@ struct weir {
 
 	uint64_t seq; /* of the last insertion */
 	uint64_t nr_held, nr_queued, nr_in_flight;
-	uint64_t
-		full_at; /* so many in flight fill the device: cfg.device_depth, or no number does */
+	/* So many in flight fill the device: cfg.device_depth, or no number does. */
+	uint64_t full_at;
 	uint64_t retry_ns; /* no dispatch before, unless something happens */
 
 	/*

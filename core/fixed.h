@@ -68,7 +68,7 @@ static inline uint64_t weir_div64(uint64_t n, uint64_t d)
 /* a * b as high and low half. */
 static inline void weir_mul128(uint64_t a, uint64_t b, uint64_t *hi, uint64_t *lo)
 {
-	uint64_t al = (uint32_t)a, ah = a >> 32, bl = (uint32_t)b, bh = b >> 32;
+	uint64_t al = a & UINT32_MAX, ah = a >> 32, bl = b & UINT32_MAX, bh = b >> 32;
 	uint64_t ll = al * bl, lh = al * bh, hl = ah * bl, hh = ah * bh;
 	uint64_t mid = (ll >> 32) + (uint32_t)lh + (uint32_t)hl;
 

@@ -69,8 +69,10 @@ enum weir_record_type {
 	WEIR_REC_RECONFIGURE = 25,
 	WEIR_REC_DRAIN = 26,
 	WEIR_REC_STATS_RESET = 27,
-	/* Time moved on in a call that is not recorded: statistics were read, an error was
-	   returned. */
+	/*
+	 * Time moved on in a call that is not recorded: statistics were read, an error was
+	 * returned.
+	 */
 	WEIR_REC_TICK = 28,
 	/* The core calls the host: what stands between the two was called from within. */
 	WEIR_REC_WAKE = 29,
@@ -132,9 +134,9 @@ static inline uint32_t weir_get_le32(const uint8_t *p)
 
 static inline void weir_put_le32(uint8_t *p, uint32_t v)
 {
-	p[0] = (uint8_t)v;
-	p[1] = (uint8_t)(v >> 8);
-	p[2] = (uint8_t)(v >> 16);
+	p[0] = (uint8_t)(v & 0xff);
+	p[1] = (uint8_t)(v >> 8 & 0xff);
+	p[2] = (uint8_t)(v >> 16 & 0xff);
 	p[3] = (uint8_t)(v >> 24);
 }
 

@@ -81,8 +81,10 @@ struct weir_policy {
 	/* May bio join rq, making it nr_sectors long? Default: yes. */
 	bool (*may_merge)(struct weir *w, const struct weir_rq *rq, const struct weir_rq *bio,
 			  uint32_t nr_sectors);
-	/* A queued request that starts where bio ends, or NULL. Group and size are checked by the
-	 * core. */
+	/*
+	 * A queued request that starts where bio ends, or NULL. Group and size are checked by the
+	 * core.
+	 */
 	struct weir_rq *(*find_front)(struct weir *w, const struct weir_rq *bio);
 	/* rq grew at its back or front (cost_ns grew by added_cost_ns). */
 	void (*merged)(struct weir *w, struct weir_rq *rq, enum weir_merge kind,

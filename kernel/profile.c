@@ -181,8 +181,10 @@ void weir_mq_profile_follow(struct weir_mq *mq, struct weir_config *cfg)
 		cfg->profile.rotational = turns(mq);
 }
 
-/* As the lab has it for the same profile: 99 % of the peak takes about as much as fits the idle
- * latency, in whole requests. */
+/*
+ * As the lab has it for the same profile: 99 % of the peak takes about as much as fits the idle
+ * latency, in whole requests.
+ */
 static u64 knee_ns(const struct weir_profile *p)
 {
 	u64 cost = weir_profile_cost_ns(p, WEIR_OP_READ, 8, true);

@@ -105,8 +105,11 @@ void weir_insert(struct weir *w, struct weir_rq *rq, enum weir_where where, uint
 
 /* Answer of weir_dispatch() when there is nothing to start. */
 struct weir_next {
-	uint64_t at_ns; /* earliest time at which asking again can succeed; WEIR_NEVER: only after
-			 * an insert or a completion */
+	/*
+	 * Earliest time at which asking again can succeed; WEIR_NEVER: only after an insert or a
+	 * completion.
+	 */
+	uint64_t at_ns;
 };
 
 /* The next request, or NULL with *next (may be NULL) filled in. O(log n). */

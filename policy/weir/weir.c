@@ -311,7 +311,8 @@ static bool may_merge(struct weir *w, const struct weir_rq *rq, const struct wei
 {
 	const struct wp *p = wp_of(w);
 
-	(void)rq, (void)bio;
+	(void)rq;
+	(void)bio;
 	if (weir_likely(!p->promises))
 		return true;
 	return nr_sectors <= weir_policy_tunable(w, WP_MERGE_KB) * 2;
