@@ -6,7 +6,8 @@ BUILD ?= build
 PREFIX ?= /usr/local
 DEMO = sim examples/mysql-cluster.fio --device pcie-flash --policy noop,tpps,weir
 
-.PHONY: all help demo check bench fuzz install tidy format clean kernel vm vm-check vm-bench
+.PHONY: all help demo check bench fuzz install tidy format clean kernel kernel-check install-dkms vm \
+	vm-check vm-bench
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -23,7 +24,9 @@ help:
 	@echo "make bench    speed of the core and of the lab, as ratios"
 	@echo "make fuzz     fuzz the parsers, FUZZ_SECONDS=60 each"
 	@echo "make install  into PREFIX=$(PREFIX), below DESTDIR if that is set"
-	@echo "make kernel   the elevator module for Debian's 6.12, as build/kernel/weir-VERSION.ko"
+	@echo "make kernel   the elevator module for Debian's 6.12 and 6.1, as build/kernel/weir-VERSION.ko"
+	@echo "make kernel-check  the same, and sparse and checkpatch over its sources"
+	@echo "make install-dkms  its sources into /usr/src, for DKMS, below DESTDIR if that is set"
 	@echo "make vm-check load it in an emulated machine, and try it"
 	@echo "make vm-bench measure it there beside the kernel's own elevators"
 	@echo "make vm SCRIPT=FILE  the same with a script of yours"
@@ -52,6 +55,13 @@ fuzz:
 kernel:
 	@scripts/deps kernel
 	@scripts/kernel-build $(KERNEL)
+
+kernel-check:
+	@scripts/deps kernel
+	@scripts/kernel-build --check $(KERNEL)
+
+install-dkms:
+	@scripts/install-dkms
 
 vm-check: kernel
 	@kernel/vm/check

@@ -25,7 +25,7 @@
 /* Of block/, which the headers of a kernel leave out. The first two need each other in this order. */
 #ifdef __has_include
 #if !__has_include("elevator.h")
-#error "the kernel's block/elevator.h is missing: kernel/block-headers gets it from linux-source-X.Y"
+#error "block/elevator.h of this very kernel is missing: install the package linux-source-X.Y"
 #endif
 #endif
 #include "elevator.h"
