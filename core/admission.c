@@ -74,6 +74,11 @@ uint32_t weir_pool_used(const struct weir *w)
 	return w->pool_used;
 }
 
+bool weir_admit_waits(const struct weir_group *g, enum weir_dir dir)
+{
+	return g->admission[dir].waiting;
+}
+
 static uint32_t on_mark(uint32_t n)
 {
 	uint32_t on = n - n / 8 + 1;

@@ -48,6 +48,7 @@ void weir_ring_seal(struct weir_recorder *r)
 	crc = weir_crc32c(crc, b + WEIR_BLOCK_HEADER_BYTES, r->fill - WEIR_BLOCK_HEADER_BYTES);
 	weir_put_le32(b + WEIR_BLOCK_CRC_AT, crc);
 	r->nr_sealed++;
+	r->sealed_bytes += r->fill;
 	r->write_at = next_slot(r, r->write_at);
 	r->fill = WEIR_BLOCK_HEADER_BYTES;
 }
@@ -92,6 +93,7 @@ size_t weir_ring_read(struct weir_recorder *r, void *buf, size_t bytes)
 		__builtin_memcpy(to + done, b + r->read_bytes, n);
 		done += n;
 		r->read_bytes += (uint32_t)n;
+		r->sealed_bytes -= n;
 		if (r->read_bytes == whole) {
 			r->read_bytes = 0;
 			r->nr_sealed--;

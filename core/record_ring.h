@@ -38,6 +38,7 @@ struct weir_recorder {
 	uint32_t read_bytes; /* of that one, read out already */
 	uint32_t nr_blocks;  /* sealed since the start: number of the open block */
 	bool overflowed;
+	uint64_t sealed_bytes; /* of those that wait */
 
 	uint64_t last_ns; /* time of the last record */
 	uint64_t nr_calls;

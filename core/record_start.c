@@ -178,3 +178,12 @@ bool weir_record_overflowed(const struct weir *w)
 {
 	return w->recording && w->recording->overflowed;
 }
+
+size_t weir_record_used(const struct weir *w)
+{
+	const struct weir_recorder *r = w->recording;
+
+	if (!r)
+		return 0;
+	return (size_t)r->sealed_bytes + (w->recorder ? r->fill : 0);
+}

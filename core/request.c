@@ -451,6 +451,11 @@ uint64_t weir_nr_waiting(const struct weir *w)
 	return w->nr_held + w->nr_queued;
 }
 
+uint64_t weir_nr_held(const struct weir *w)
+{
+	return w->nr_held;
+}
+
 uint64_t weir_nr_in_flight(const struct weir *w)
 {
 	return w->nr_in_flight;

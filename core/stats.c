@@ -128,6 +128,15 @@ void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group
 		read_counters(n, out);
 }
 
+void weir_group_read_load(const struct weir_group *g, enum weir_dir dir, struct weir_load *out)
+{
+	const struct weir_counters *d = &g->tally[dir]->count;
+
+	out->held = g->flow[dir].nr_held;
+	out->queued = d->waiting - out->held;
+	out->in_flight = d->in_flight;
+}
+
 void weir_group_read_hist(struct weir_group *g, enum weir_dir dir, enum weir_hist_kind kind,
 			  struct weir_hist *out)
 {

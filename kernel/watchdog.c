@@ -2,12 +2,23 @@
 /*
  * The watchdog: a scheduler's bug must not stop the disk.
  *
- * Once a second: does something wait, while nothing is in the device, and no answer of the core says
- * until when? Then the queue is run, in case that was forgotten. If after the module's parameter
- * watchdog_ms still nothing was dispatched, all is passed through: the core is drained from then on,
- * past shares, floors and ceilings, and tasks that wait for a place go on without. That is said once
- * in the kernel's log, and lasts until a policy is chosen. A ceiling that rightly holds for long
- * doesn't count: its time is known.
+ * While anything waits, it looks once a second whether something was dispatched or is in the device.
+ * If not, who waits may still do so rightly: a request that a ceiling holds has a time at which it
+ * is let through, and a policy may name a time. The policy is believed once; one that puts off what
+ * it said, time and again, is stuck. What is stuck is helped in three steps:
+ *
+ *	at once			 the queue is run, in case that was forgotten
+ *	after watchdog_ms	 the core is drained from then on, past shares, floors and ceilings
+ *	after watchdog_ms more	 not even that: requests are taken out of the core, oldest first
+ *
+ * The second and third are said in the kernel's log, once each, and last until a policy is chosen.
+ *
+ * Tasks that wait for a place in the pool get less far: they are not requests yet. Whom the core has
+ * woken and the elevator has not is woken at the next look; and if all is quiet for watchdog_ms, those
+ * whose group no ceiling holds go on without a place.
+ *
+ * The work runs in kblockd, which needs no memory, and wakes an idle processor. When nothing waits
+ * there is no work.
  */
 #include <linux/module.h>
 
@@ -18,10 +29,20 @@ module_param(watchdog_ms, uint, 0644);
 MODULE_PARM_DESC(watchdog_ms,
 		 "pass all requests through if none was dispatched for so long; 0: never");
 
-u64 weir_mq_oldest_ns(struct weir_mq *mq)
+/* What debugfs' stall can be, to try all of this. */
+enum {
+	STALL_NEVER = 1, /* the policy gives nothing unless it must, and says that nothing will come */
+	STALL_SOON,	 /* the same, and says that something will come in 10 ms */
+	STALL_ALWAYS,	 /* it gives nothing, also if it must */
+	STALL_PLACES,	 /* tasks aren't told that there is a place */
+};
+
+/* ---- how requests are asked for ---- */
+
+static struct weir_mq_rq *oldest(struct weir_mq *mq)
 {
+	struct weir_mq_rq *old = NULL;
 	struct blk_mq_hw_ctx *hctx;
-	u64 oldest_ns = 0;
 	unsigned long i;
 	u32 n;
 
@@ -29,98 +50,226 @@ u64 weir_mq_oldest_ns(struct weir_mq *mq)
 		struct weir_mq_hctx *h = hctx->sched_data;
 
 		for (n = 0; h && n < h->nr; n++) {
-			const struct weir_rq *rq = &h->rq[n].rq;
+			struct weir_rq *rq = &h->rq[n].rq;
 
 			if ((rq->state == WEIR_RQ_QUEUED || rq->state == WEIR_RQ_HELD) &&
-			    (!oldest_ns || rq->insert_ns < oldest_ns))
-				oldest_ns = rq->insert_ns;
+			    (!old || rq->seq < old->rq.seq))
+				old = &h->rq[n];
 		}
 	}
-	return oldest_ns;
+	return old;
 }
 
-static bool has_waiters(struct weir_mq *mq)
+u64 weir_mq_oldest_ns(struct weir_mq *mq)
+{
+	struct weir_mq_rq *slot = oldest(mq);
+
+	return slot ? slot->rq.insert_ns : 0;
+}
+
+/* The core forgets it, and so does the elevator: it goes to the device as if there were neither. */
+static struct weir_rq *take_oldest(struct weir_mq *mq)
+{
+	struct weir_mq_rq *slot = oldest(mq);
+
+	if (!slot)
+		return NULL;
+	weir_remove(mq->w, &slot->rq, weir_mq_now());
+	if (slot->admitted)
+		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), weir_mq_now());
+	slot->req->elv.priv[0] = NULL;
+	return &slot->rq;
+}
+
+struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, struct weir_next *next)
+{
+	struct weir_mq_watch *watch = &mq->watch;
+
+	if (watch->past_core)
+		return take_oldest(mq);
+	if (watch->stall == STALL_SOON && !watch->passing_ns)
+		next->at_ns = weir_mq_now() + 10 * NSEC_PER_MSEC;
+	else if (!(watch->stall == STALL_NEVER && !watch->passing_ns) &&
+		 watch->stall != STALL_ALWAYS && watch->stall != STALL_SOON)
+		return weir_dispatch(mq->w, weir_mq_now(), next);
+	return NULL;
+}
+
+bool weir_mq_watch_hushes(const struct weir_mq *mq)
+{
+	return unlikely(mq->watch.stall == STALL_PLACES);
+}
+
+/* ---- what is stuck ---- */
+
+/* Whom a ceiling holds is not given more places either, and waits rightly. */
+static bool waits_unheld(const struct weir_mq_group *mg, enum weir_dir dir)
+{
+	struct weir_load load;
+
+	if (list_empty(&mg->waiters[dir]))
+		return false;
+	weir_group_read_load(mg->g, dir, &load);
+	return !load.held;
+}
+
+static bool any_waits(struct weir_mq *mq, bool unheld)
 {
 	struct weir_mq_group *mg;
+	unsigned int dir;
 
 	list_for_each_entry(mg, &mq->groups, in_groups)
-		if (!list_empty(&mg->waiters[WEIR_READ]) || !list_empty(&mg->waiters[WEIR_WRITE]))
-			return true;
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+			if (unheld ? waits_unheld(mg, dir) : !list_empty(&mg->waiters[dir]))
+				return true;
 	return false;
 }
 
+/* Of what waits in the core. */
 static bool is_stuck(struct weir_mq *mq, u64 now)
 {
-	if (weir_nr_in_flight(mq->w))
-		return false;
-	if (weir_nr_waiting(mq->w))
-		return mq->next_ns <= now || mq->next_ns == WEIR_NEVER;
-	return has_waiters(mq);
+	struct weir_mq_watch *watch = &mq->watch;
+	u64 waiting = weir_nr_waiting(mq->w);
+	bool promised = mq->next_ns > now && mq->next_ns != WEIR_NEVER;
+
+	if (waiting == weir_nr_held(mq->w))
+		return waiting && !promised;
+	if (!watch->until_ns && promised)
+		watch->until_ns = mq->next_ns;
+	return now >= watch->until_ns;
+}
+
+/* ---- what is done about it ---- */
+
+static u32 let_go(struct weir_mq *mq, bool all)
+{
+	struct weir_mq_group *mg;
+	unsigned int dir;
+	u32 nr = 0;
+
+	list_for_each_entry(mg, &mq->groups, in_groups)
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+			if (all || waits_unheld(mg, dir))
+				nr += weir_mq_let_go(mg, dir);
+	return nr;
 }
 
 static void pass_through(struct weir_mq *mq, u64 now)
 {
 	u64 waiting = weir_nr_waiting(mq->w), oldest_ns = weir_mq_oldest_ns(mq);
-	u32 nr;
+	struct weir_mq_watch *watch = &mq->watch;
 
-	if (waiting && !mq->watch.passing_ns) {
-		mq->watch.passing_ns = now;
-		mq->watch.nr_passed++;
-		weir_set_drain(mq->w, true, now);
-		pr_warn("weir: %s: nothing was dispatched for %llu ms, with %llu requests waiting, "
-			"the oldest for %llu ms: policy %s passes all through until one is "
-			"chosen\n",
-			mq->q->disk->disk_name, div_u64(now - mq->watch.since_ns, NSEC_PER_MSEC),
-			waiting, oldest_ns ? div_u64(now - oldest_ns, NSEC_PER_MSEC) : 0,
-			weir_policy_info(weir_current_policy(mq->w))->name);
-	}
-	nr = weir_mq_let_go(mq);
-	if (nr && !waiting) {
-		mq->watch.nr_passed++;
-		pr_warn_ratelimited("weir: %s: %u tasks waited for a place in the pool, and nobody "
-				    "used it: they go on without\n",
+	if (watch->passing_ns)
+		watch->past_core = true;
+	else
+		watch->passing_ns = now;
+	watch->nr_passed++;
+	weir_set_drain(mq->w, true, now);
+	pr_warn("weir: %s: policy %s dispatched nothing for %llu ms, with %llu requests waiting, "
+		"the oldest for %llu ms: %s until a policy is chosen\n",
+		mq->q->disk->disk_name, weir_policy_info(weir_current_policy(mq->w))->name,
+		div_u64(now - watch->since_ns, NSEC_PER_MSEC), waiting,
+		oldest_ns ? div_u64(now - oldest_ns, NSEC_PER_MSEC) : 0,
+		watch->past_core ? "requests go past it" : "all pass through");
+	let_go(mq, true);
+}
+
+static void free_tasks(struct weir_mq *mq)
+{
+	u32 nr = let_go(mq, false);
+
+	mq->watch.nr_let_go += nr;
+	pr_warn_ratelimited("weir: %s: %u tasks waited for a place in the pool, and nobody used it: "
+			    "they go on without\n",
+			    mq->q->disk->disk_name, nr);
+}
+
+/* The core has said that these may ask again. */
+static void wake_forgotten(struct weir_mq *mq)
+{
+	struct weir_mq_group *mg;
+	unsigned int dir;
+	u32 nr = 0;
+
+	list_for_each_entry(mg, &mq->groups, in_groups)
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+			if (!list_empty(&mg->waiters[dir]) && !weir_admit_waits(mg->g, dir))
+				nr += weir_mq_hand_out(mq, mg, dir);
+	mq->watch.nr_let_go += nr;
+	if (nr)
+		pr_warn_ratelimited("weir: %s: %u tasks were not told that they have a place in the "
+				    "pool\n",
 				    mq->q->disk->disk_name, nr);
+}
+
+/* True: run the queue. */
+static bool check(struct weir_mq *mq)
+{
+	u64 now = weir_mq_now(), limit_ns = (u64)READ_ONCE(watchdog_ms) * NSEC_PER_MSEC;
+	struct weir_mq_watch *watch = &mq->watch;
+	bool requests, tasks;
+
+	wake_forgotten(mq);
+	if (watch->nr_dispatched != mq->nr_dispatched || weir_nr_in_flight(mq->w)) {
+		watch->nr_dispatched = mq->nr_dispatched;
+		watch->until_ns = 0;
+		watch->since_ns = now;
+		return false;
 	}
+	requests = is_stuck(mq, now);
+	tasks = any_waits(mq, true);
+	if (!requests && !tasks)
+		watch->since_ns = now;
+	if (limit_ns && now - watch->since_ns >= limit_ns) {
+		if (requests && !watch->past_core)
+			pass_through(mq, now);
+		else if (tasks)
+			free_tasks(mq);
+		watch->since_ns = now;
+	}
+	return requests;
 }
 
 static void look(struct work_struct *work)
 {
 	struct weir_mq *mq = container_of(work, struct weir_mq, watch.work.work);
-	u64 limit_ns = (u64)READ_ONCE(watchdog_ms) * NSEC_PER_MSEC;
-	struct weir_mq_watch *watch = &mq->watch;
 	unsigned long flags;
-	bool kick = false;
-	u64 now;
+	bool kick;
 
 	spin_lock_irqsave(&mq->lock, flags);
-	now = weir_mq_now();
-	if (!limit_ns || watch->nr_dispatched != mq->nr_dispatched || !is_stuck(mq, now)) {
-		watch->nr_dispatched = mq->nr_dispatched;
-		watch->since_ns = now;
-	} else {
-		kick = true;
-		if (now - watch->since_ns >= limit_ns)
-			pass_through(mq, now);
-	}
+	kick = check(mq);
+	mq->watch.on = weir_nr_waiting(mq->w) || any_waits(mq, false);
+	if (mq->watch.on)
+		kblockd_mod_delayed_work_on(WORK_CPU_UNBOUND, &mq->watch.work, HZ);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (kick) {
 		WRITE_ONCE(mq->ask, true);
 		weir_mq_kick(mq);
 	}
-	schedule_delayed_work(&watch->work, HZ);
+}
+
+/* ---- from when to when ---- */
+
+void weir_mq_watch_begin(struct weir_mq *mq)
+{
+	mq->watch.on = true;
+	mq->watch.since_ns = weir_mq_now();
+	mq->watch.until_ns = 0;
+	kblockd_mod_delayed_work_on(WORK_CPU_UNBOUND, &mq->watch.work, HZ);
 }
 
 void weir_mq_watch_reset(struct weir_mq *mq)
 {
 	mq->watch.passing_ns = 0;
+	mq->watch.past_core = false;
+	mq->watch.since_ns = weir_mq_now();
+	mq->watch.until_ns = 0;
 	weir_set_drain(mq->w, false, weir_mq_now());
 }
 
-void weir_mq_watch_start(struct weir_mq *mq)
+void weir_mq_watch_init(struct weir_mq *mq)
 {
-	mq->watch.since_ns = weir_mq_now();
-	INIT_DEFERRABLE_WORK(&mq->watch.work, look);
-	schedule_delayed_work(&mq->watch.work, HZ);
+	INIT_DELAYED_WORK(&mq->watch.work, look);
 }
 
 void weir_mq_watch_stop(struct weir_mq *mq)

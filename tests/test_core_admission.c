@@ -236,8 +236,11 @@ static void at_the_own_limit(void **state)
 	struct util_host *h = *state;
 	struct weir_group *g = util_group(h, weir_root(h->w), 100);
 
+	assert_false(weir_admit_waits(g, WEIR_WRITE));
 	assert_int_equal(take_all(h, g, WEIR_WRITE), 96);
 	assert_false(admit(h, g, WEIR_WRITE));
+	assert_true(weir_admit_waits(g, WEIR_WRITE));
+	assert_false(weir_admit_waits(g, WEIR_READ));
 	give_back(h, g, WEIR_WRITE, 19); /* 77 */
 	assert_int_equal(woken.nr, 0);
 	/* Who waits to be woken does not get in by asking. */
@@ -246,6 +249,7 @@ static void at_the_own_limit(void **state)
 	assert_int_equal(woken.nr, 1);
 	assert_ptr_equal(woken.g[0], g);
 	assert_int_equal(woken.dir[0], WEIR_WRITE);
+	assert_false(weir_admit_waits(g, WEIR_WRITE));
 	assert_true(admit(h, g, WEIR_WRITE));
 	give_back(h, g, WEIR_WRITE, 77);
 	assert_int_equal(woken.nr, 1);

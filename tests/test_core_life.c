@@ -37,6 +37,20 @@ static struct weir_dir_stats stats(struct util_host *h, struct weir_group *g, en
 	return s.dir[dir];
 }
 
+/* Of the reads; there are no writes. */
+static void expect_load(const struct weir_group *g, uint32_t queued, uint32_t held,
+			uint32_t in_flight)
+{
+	struct weir_load l;
+
+	weir_group_read_load(g, WEIR_READ, &l);
+	assert_int_equal(l.queued, queued);
+	assert_int_equal(l.held, held);
+	assert_int_equal(l.in_flight, in_flight);
+	weir_group_read_load(g, WEIR_WRITE, &l);
+	assert_int_equal(l.queued + l.held + l.in_flight, 0);
+}
+
 /* A group that lets one request pass a second. */
 static struct weir_group *slow_group(struct util_host *h)
 {
@@ -78,6 +92,8 @@ static void through_all_states(void **state)
 	assert_int_equal(rq->state, WEIR_RQ_HELD);
 	assert_int_equal(rq->seq, h->rq[a].seq + 1);
 	assert_int_equal(weir_nr_waiting(h->w), 2);
+	assert_int_equal(weir_nr_held(h->w), 1);
+	expect_load(g, 1, 1, 0);
 	util_expect(h, a);
 	assert_int_equal(h->rq[a].state, WEIR_RQ_NEW);
 	assert_int_equal(util_dispatch(h), UTIL_NONE);
@@ -89,10 +105,13 @@ static void through_all_states(void **state)
 	assert_int_equal(rq->dispatch_ns, h->now);
 	assert_int_equal(weir_nr_waiting(h->w), 0);
 	assert_int_equal(weir_nr_in_flight(h->w), 1);
+	assert_int_equal(weir_nr_held(h->w), 0);
+	expect_load(g, 0, 0, 1);
 	h->now += 50;
 	util_complete(h, b);
 	assert_int_equal(rq->state, WEIR_RQ_NEW);
 	assert_int_equal(weir_nr_in_flight(h->w), 0);
+	expect_load(g, 0, 0, 0);
 	assert_int_equal(stats(h, g, WEIR_READ).queue_wait_max_ns, 1000000000 - 100);
 	assert_int_equal(stats(h, g, WEIR_READ).service_max_ns, 50);
 }

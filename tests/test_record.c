@@ -402,17 +402,26 @@ static void overflow(void **state)
 	struct lab_rerun_result r;
 	struct tape t;
 	uint32_t n, overflowed_at = 0;
+	size_t used;
 
+	assert_int_equal(weir_record_used(h->w), 0);
 	assert_int_equal(tape_start(&t, h->w, WEIR_RECORD_RING_MIN, h->now), 0);
+	used = weir_record_used(h->w);
+	assert_true(used > 0); /* the state at the start */
 	for (n = 0; n < UTIL_RQS; n++) {
 		h->now += 12345;
 		util_expect(h, util_insert(h, n % 3 ? WEIR_OP_READ : WEIR_OP_WRITE,
 					   (n * 7919u) % 100000, 8));
+		assert_true(weir_record_used(h->w) >= used);
+		used = weir_record_used(h->w);
 		if (!overflowed_at && weir_record_overflowed(h->w))
 			overflowed_at = n;
 	}
 	assert_true(overflowed_at > 100);
+	used = weir_record_used(h->w);
 	tape_stop(&t, h->now);
+	assert_int_equal(t.bytes, used); /* nothing comes after an overflow */
+	assert_int_equal(weir_record_used(h->w), 0);
 	assert_true(weir_record_overflowed(h->w));
 	assert_true(t.bytes <= WEIR_RECORD_RING_MIN);
 	assert_true(t.bytes > WEIR_RECORD_RING_MIN / 2);
@@ -442,6 +451,7 @@ static void endless(void **state)
 		h->now += UINT64_C(1) << n % 30;
 		util_expect(h, util_insert(h, WEIR_OP_WRITE, util_random(&seed) >> 20, n % 64));
 		tape_pull(&t, 1 + n % 40);
+		assert_true(weir_record_used(h->w) < 4096); /* the open block */
 	}
 	assert_false(weir_record_overflowed(h->w));
 	tape_stop(&t, h->now);

@@ -27,5 +27,7 @@ void weir_record_stop(struct weir *w, uint64_t now);
  */
 size_t weir_record_read(struct weir *w, void *buf, size_t bytes);
 bool weir_record_overflowed(const struct weir *w);
+/* Bytes in the ring that were not taken out yet, with those of the block that is being filled. */
+size_t weir_record_used(const struct weir *w);
 
 #endif

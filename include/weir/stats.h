@@ -67,6 +67,13 @@ void weir_group_read_stats(struct weir_group *g, uint64_t now, struct weir_group
  */
 void weir_group_read_own_stats(struct weir_group *g, uint64_t now, struct weir_group_stats *out);
 
+/* What the group's own requests of one direction are doing just now. */
+struct weir_load {
+	uint32_t queued, held, in_flight;
+};
+/* O(1), and without any effect: no time passes. */
+void weir_group_read_load(const struct weir_group *g, enum weir_dir dir, struct weir_load *out);
+
 enum weir_hist_kind {
 	WEIR_HIST_QUEUE_WAIT,
 	WEIR_HIST_SERVICE,

@@ -92,6 +92,8 @@ uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir);
 /* That it has; and all groups together. O(1). */
 uint32_t weir_admitted(const struct weir_group *g, enum weir_dir dir);
 uint32_t weir_pool_used(const struct weir *w);
+/* It was refused a place and has not been woken since: wake() is yet to come. O(1). */
+bool weir_admit_waits(const struct weir_group *g, enum weir_dir dir);
 
 /* ---- the life of a request ---- */
 
@@ -133,8 +135,9 @@ void weir_requeue(struct weir *w, struct weir_rq *rq, enum weir_requeue how, uin
 /* Its client vanished. -EBUSY if it is in the device already. O(log n). */
 int weir_remove(struct weir *w, struct weir_rq *rq, uint64_t now);
 
-/* Requests waiting (held or queued), and in flight. */
+/* Requests waiting (held or queued), those of them that a ceiling holds, and in flight. */
 uint64_t weir_nr_waiting(const struct weir *w);
+uint64_t weir_nr_held(const struct weir *w);
 uint64_t weir_nr_in_flight(const struct weir *w);
 
 /*
