@@ -37,25 +37,28 @@ static bool take_place(struct weir_mq *mq, struct weir_mq_group *mg, const struc
 	return true;
 }
 
-/* To as many as there are places for, in their order. The core has been told the time just now. */
-static void hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir)
+u32 weir_mq_hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u64 now)
 {
 	struct weir_mq_waiter *wt;
+	u32 nr = 0;
 
 	while ((wt = list_first_entry_or_null(&mg->waiters[dir], struct weir_mq_waiter, list))) {
-		if (!take_place(mq, mg, wt->bio, 0))
+		if (!take_place(mq, mg, wt->bio, now))
 			break;
 		list_del_init(&wt->list);
 		wake_up_process(wt->task);
+		nr++;
 	}
+	return nr;
 }
 
 void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir)
 {
 	struct weir_mq_group *mg = weir_group_host_data(g);
+	struct weir_mq *mq = priv;
 
-	if (mg)
-		hand_out(priv, mg, dir);
+	if (mg && likely(mq->watch.stall != WEIR_MQ_STALL_PLACES))
+		weir_mq_hand_out(mq, mg, dir, 0);
 }
 
 void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct weir_mq_group *to)
@@ -64,7 +67,7 @@ void weir_mq_move_waiters(struct weir_mq *mq, struct weir_mq_group *from, struct
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
 		list_splice_tail_init(&from->waiters[dir], &to->waiters[dir]);
-		hand_out(mq, to, dir);
+		weir_mq_hand_out(mq, to, dir, 0);
 	}
 }
 
@@ -100,24 +103,19 @@ enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg,
 	wt->task = current;
 	wt->bio = bio;
 	list_add_tail(&wt->list, &mg->waiters[dir]);
+	weir_mq_watch(mq);
 	return WEIR_MQ_WAIT;
 }
 
-u32 weir_mq_let_go(struct weir_mq *mq)
+u32 weir_mq_let_go(struct weir_mq_group *mg, enum weir_dir dir)
 {
 	struct weir_mq_waiter *wt, *next;
-	struct weir_mq_group *mg;
-	unsigned int dir;
 	u32 nr = 0;
 
-	list_for_each_entry(mg, &mq->groups, in_groups) {
-		for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-			list_for_each_entry_safe(wt, next, &mg->waiters[dir], list) {
-				list_del_init(&wt->list);
-				wake_up_process(wt->task);
-				nr++;
-			}
-		}
+	list_for_each_entry_safe(wt, next, &mg->waiters[dir], list) {
+		list_del_init(&wt->list);
+		wake_up_process(wt->task);
+		nr++;
 	}
 	return nr;
 }

@@ -293,6 +293,7 @@ static void insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, 
 		list_del_init(&rq->queuelist);
 		insert(mq, rq, &who, how & BLK_MQ_INSERT_AT_HEAD, now, &free);
 	}
+	weir_mq_watch(mq);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	blk_mq_free_requests(&free);
 }
@@ -309,7 +310,8 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 	spin_lock_irqsave(&mq->lock, flags);
 	now = weir_mq_now();
 	WRITE_ONCE(mq->ask, false);
-	r = mq->watch.stall && !mq->watch.passing_ns ? NULL : weir_dispatch(mq->w, now, &next);
+	r = weir_mq_watch_minds(mq) ? weir_mq_watch_dispatch(mq, now, &next)
+				    : weir_dispatch(mq->w, now, &next);
 	if (r) {
 		mq->nr_dispatched++;
 		rq = container_of(r, struct weir_mq_rq, rq)->req;
@@ -479,6 +481,7 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 	spin_lock_init(&mq->lock);
 	INIT_LIST_HEAD(&mq->groups);
 	mutex_init(&mq->policy_lock);
+	weir_mq_watch_init(mq);
 	mq->q = q;
 	hrtimer_init(&mq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	mq->timer.function = timer_fires;
@@ -498,7 +501,6 @@ static int init_sched(struct request_queue *q, struct elevator_type *type)
 	blk_queue_flag_set(QUEUE_FLAG_SQ_SCHED, q);
 	wbt_disable_default(q->disk);
 	weir_mq_debug_add(mq);
-	weir_mq_watch_start(mq);
 	return 0;
 free:
 	mq_free(mq);

@@ -34,11 +34,22 @@
 /* watchdog.c */
 struct weir_mq_watch {
 	struct delayed_work work;
+	bool on;	   /* something waits: the work is on its way */
+	bool past_core;	   /* requests are taken out of the core */
 	u64 since_ns;	   /* nothing has moved since, though something waits */
+	u64 until_ns;	   /* it was said then that something would; 0: nothing was said */
 	u64 nr_dispatched; /* what was dispatched by then */
 	u64 passing_ns;	   /* all is passed through since; 0: it isn't */
-	u32 nr_passed; /* how often it came to that, or to letting tasks go on without a place */
-	bool stall;    /* a trial: the policy is not asked */
+	u32 nr_passed;	   /* how often it came to that */
+	u32 nr_let_go;	   /* tasks that had to be helped, since nobody told them to go on */
+	u32 stall;	   /* what to do wrong, to try the watchdog: */
+};
+
+enum {
+	WEIR_MQ_STALL_NEVER = 1, /* unless it must, the policy gives nothing, and says: never */
+	WEIR_MQ_STALL_SOON,	 /* the same, and it says: in 10 ms */
+	WEIR_MQ_STALL_ALWAYS,	 /* it gives nothing, even if it must */
+	WEIR_MQ_STALL_PLACES,	 /* tasks aren't told that they have a place */
 };
 
 /* debugfs.c */
@@ -46,7 +57,7 @@ struct weir_mq_debug {
 	struct dentry *dir;
 	void *ring; /* of the flight recorder, or NULL */
 	size_t ring_bytes;
-	bool recording;
+	bool recording; /* until it is ended, also if it overflowed */
 };
 
 /* One scheduled disk. */
@@ -149,8 +160,13 @@ bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_di
 /* The core's wake(). */
 void weir_mq_wake(void *priv, struct weir_group *g, enum weir_dir dir);
 
+/*
+ * As many as there are places for go on, in their order. Under mq->lock. now: 0 if the core was told
+ * the time just now. Returns how many.
+ */
+u32 weir_mq_hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u64 now);
 /* All who wait go on without a place. Under mq->lock. Returns how many. */
-u32 weir_mq_let_go(struct weir_mq *mq);
+u32 weir_mq_let_go(struct weir_mq_group *mg, enum weir_dir dir);
 /* No bio is on its way from admission to insertion: gives back what was lost there. Frozen. */
 void weir_mq_forget_places(struct weir_mq *mq);
 
@@ -169,12 +185,26 @@ int weir_mq_apply(struct weir_mq_group *mg);
 extern struct cftype weir_mq_files[];
 
 /* watchdog.c */
-void weir_mq_watch_start(struct weir_mq *mq);
+void weir_mq_watch_init(struct weir_mq *mq);
+void weir_mq_watch_begin(struct weir_mq *mq);
+/* Nothing comes any more. May sleep. */
 void weir_mq_watch_stop(struct weir_mq *mq);
 /* The policy may be asked again: one was chosen. Under mq->lock. */
 void weir_mq_watch_reset(struct weir_mq *mq);
 /* When the oldest that waits was inserted; 0: none waits. Under mq->lock; O(tags). */
 u64 weir_mq_oldest_ns(struct weir_mq *mq);
+/* weir_dispatch() where something is wrong; weir_mq_watch_minds() says whether. Under mq->lock. */
+struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, struct weir_next *next);
+static inline bool weir_mq_watch_minds(const struct weir_mq *mq)
+{
+	return unlikely(mq->watch.stall || mq->watch.past_core);
+}
+/* Something waits. Under mq->lock. */
+static inline void weir_mq_watch(struct weir_mq *mq)
+{
+	if (unlikely(!mq->watch.on))
+		weir_mq_watch_begin(mq);
+}
 
 /* debugfs.c: of the module, and of a disk */
 void weir_mq_debugfs_init(void);

@@ -29,14 +29,6 @@ module_param(watchdog_ms, uint, 0644);
 MODULE_PARM_DESC(watchdog_ms,
 		 "pass all requests through if none was dispatched for so long; 0: never");
 
-/* What debugfs' stall can be, to try all of this. */
-enum {
-	STALL_NEVER = 1, /* the policy gives nothing unless it must, and says that nothing will come */
-	STALL_SOON,	 /* the same, and says that something will come in 10 ms */
-	STALL_ALWAYS,	 /* it gives nothing, also if it must */
-	STALL_PLACES,	 /* tasks aren't told that there is a place */
-};
-
 /* ---- how requests are asked for ---- */
 
 static struct weir_mq_rq *oldest(struct weir_mq *mq)
@@ -87,17 +79,13 @@ struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, struct weir_next *nex
 
 	if (watch->past_core)
 		return take_oldest(mq);
-	if (watch->stall == STALL_SOON && !watch->passing_ns)
-		next->at_ns = weir_mq_now() + 10 * NSEC_PER_MSEC;
-	else if (!(watch->stall == STALL_NEVER && !watch->passing_ns) &&
-		 watch->stall != STALL_ALWAYS && watch->stall != STALL_SOON)
+	if (watch->stall == WEIR_MQ_STALL_ALWAYS)
+		return NULL;
+	if (watch->passing_ns || watch->stall == WEIR_MQ_STALL_PLACES)
 		return weir_dispatch(mq->w, weir_mq_now(), next);
+	if (watch->stall == WEIR_MQ_STALL_SOON)
+		next->at_ns = weir_mq_now() + 10 * NSEC_PER_MSEC;
 	return NULL;
-}
-
-bool weir_mq_watch_hushes(const struct weir_mq *mq)
-{
-	return unlikely(mq->watch.stall == STALL_PLACES);
 }
 
 /* ---- what is stuck ---- */
@@ -132,8 +120,10 @@ static bool is_stuck(struct weir_mq *mq, u64 now)
 	u64 waiting = weir_nr_waiting(mq->w);
 	bool promised = mq->next_ns > now && mq->next_ns != WEIR_NEVER;
 
-	if (waiting == weir_nr_held(mq->w))
+	if (waiting == weir_nr_held(mq->w)) {
+		watch->until_ns = 0;
 		return waiting && !promised;
+	}
 	if (!watch->until_ns && promised)
 		watch->until_ns = mq->next_ns;
 	return now >= watch->until_ns;
@@ -179,9 +169,10 @@ static void free_tasks(struct weir_mq *mq)
 	u32 nr = let_go(mq, false);
 
 	mq->watch.nr_let_go += nr;
-	pr_warn_ratelimited("weir: %s: %u tasks waited for a place in the pool, and nobody used it: "
-			    "they go on without\n",
-			    mq->q->disk->disk_name, nr);
+	pr_warn_ratelimited(
+		"weir: %s: %u tasks waited for a place in the pool, and nobody used it: "
+		"they go on without\n",
+		mq->q->disk->disk_name, nr);
 }
 
 /* The core has said that these may ask again. */
@@ -197,9 +188,10 @@ static void wake_forgotten(struct weir_mq *mq)
 				nr += weir_mq_hand_out(mq, mg, dir);
 	mq->watch.nr_let_go += nr;
 	if (nr)
-		pr_warn_ratelimited("weir: %s: %u tasks were not told that they have a place in the "
-				    "pool\n",
-				    mq->q->disk->disk_name, nr);
+		pr_warn_ratelimited(
+			"weir: %s: %u tasks were not told that they have a place in the "
+			"pool\n",
+			mq->q->disk->disk_name, nr);
 }
 
 /* True: run the queue. */
@@ -217,7 +209,9 @@ static bool check(struct weir_mq *mq)
 		return false;
 	}
 	requests = is_stuck(mq, now);
-	tasks = any_waits(mq, true);
+	/* The pool may be full of what ceilings hold. */
+	tasks = any_waits(mq, true) &&
+		(!weir_nr_waiting(mq->w) || weir_pool_used(mq->w) < mq->cfg.pool);
 	if (!requests && !tasks)
 		watch->since_ns = now;
 	if (limit_ns && now - watch->since_ns >= limit_ns) {
