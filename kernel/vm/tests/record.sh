@@ -1,130 +1,203 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# A recording taken here runs again in the lab with equal answers, whatever happened in it.
+# A recording taken here runs again in the lab with equal answers, whatever happened in it; and the
+# files of debugfs bear that the elevator or the disk goes while they are in use.
 . /tmp/lib.sh
 
 disk irqmode=2 completion_nsec=500000 hw_queue_depth=16 submit_queues=2
-dev=$(cat /sys/block/$D/dev)
 mount -t debugfs debug /sys/kernel/debug
 R=/sys/kernel/debug/weir/$D
-groups a b c
+dev=$(cat /sys/block/$D/dev)
+groups a b c e
 echo +io >$C/c/cgroup.subtree_control
 groups c/d
+echo 1000 >$C/a/io.weir.weight
+echo 800 >$C/b/io.weir.weight
+echo 600 >$C/c/io.weir.weight
+echo 400 >$C/e/io.weir.weight
 policies=$(tr -d '[]' <$Q/iosched/policy)
-next=$policies
 
-take() {
-	: >/tmp/$1
-	while cat $R/recording >/tmp/part && [ -s /tmp/part ]; do
-		cat /tmp/part >>/tmp/$1
-	done
+# field NAME: of a summary of debugfs
+field() {
+	tr ' ' '\n' | sed -n "s/^$1=//p" | head -1
 }
 
+# rerun FILE: into /tmp/rerun.json
 rerun() {
-	/tmp/m/weir rerun /tmp/$1 >/tmp/rerun.out 2>&1
+	/tmp/m/weir rerun --json $1 >/tmp/rerun.json 2>/tmp/rerun.err || { sed 's/^/# /' /tmp/rerun.err; return 1; }
+	grep -q '"verdict": "equal"' /tmp/rerun.json
 }
 
-for policy in $policies; do
-	echo $policy >$Q/iosched/policy
-	load a --rw=randrw
-	load b --rw=read --bs=4k --ioengine=io_uring --iodepth_batch=16
-	load c/d --rw=write --bs=16k --direct=0 --ioengine=psync --fsync=32 --size=64M
-	load c --rw=randread --ioengine=psync --numjobs=3
-	for g in a b c/d; do
-		mkdir -p /tmp/c
-		counters $g >/tmp/$g.start
-		started $g
+# count CALL: how many the last rerun had
+count() {
+	sed -n "s/^ *\"$1\": \([0-9]*\),*\$/\1/p" /tmp/rerun.json
+}
+
+# had CALL...
+had() {
+	for call; do
+		[ "$(count $call)" -gt 0 ] || { echo "# no $call"; return 1; }
 	done
-	ok "$policy: a recording begins under load" sh -c "echo on 4000000 >$R/record"
-	ok "$policy: and not twice" sh -c "! echo on >$R/record" 2>/dev/null
+}
+
+# What changes while it is recorded. $1: another policy
+changes() {
 	echo 300 >$C/a/io.weir.weight
 	echo "$dev riops=300 wbps=4000000" >$C/b/io.weir.max
-	echo "$dev rbps=1000000" >$C/c/io.weir.low
+	echo "$dev rbps=1000000" >$C/e/io.weir.low
 	echo "$dev target=3000" >$C/a/io.weir.latency
 	mkdir $C/new
-	(echo 0 >$C/new/cgroup.procs && dd if=/dev/$D of=/dev/null bs=64k count=5 iflag=direct status=none)
+	(echo 0 >$C/new/cgroup.procs && exec dd if=/dev/$D of=/dev/null bs=64k count=5 iflag=direct status=none)
 	rmdir $C/new
-	next=$(echo $next | awk '{print $NF; for (i = 1; i < NF; i++) print $i}' | tr '\n' ' ')
-	echo ${next%% *} >$Q/iosched/policy
+	sleep 0.7
+	echo $1 >$Q/iosched/policy
 	cat $C/*/io.weir.stat >/dev/null
-	sleep 1
+	sleep 0.7
 	echo 64 >$Q/nr_requests
 	sleep 0.5
-	echo off >$R/record
-	state=$(cat $R/record)
-	unload
-	take rec
 	echo "$dev riops=max wbps=max" >$C/b/io.weir.max
-	ok "$policy: it is not empty" test $(stat -c %s /tmp/rec) -gt 20000
-	case $state in
-	*overflowed=1*) echo "# it overflowed, which is another test" ;;
-	esac
-	ok "$policy: it runs again with equal answers" rerun rec
-	sed 's/^/# /' /tmp/rerun.out | tail -4
-	# One byte, in the midst.
-	at=$(($(stat -c %s /tmp/rec) / 2))
-	head -c $at /tmp/rec >/tmp/bad
-	tail -c +$((at + 1)) /tmp/rec | head -c 1 | tr '\000-\377' '\001-\377\000' >>/tmp/bad
-	tail -c +$((at + 2)) /tmp/rec >>/tmp/bad
-	ok "$policy: a changed byte is found" sh -c '! /tmp/m/weir rerun /tmp/bad >/dev/null 2>&1'
+	echo 1000 >$C/a/io.weir.weight
 	echo 32 >$Q/nr_requests
+}
+
+for g in a b c/d e; do
+	counters $g >/tmp/$(basename $g).start
+done
+load a --rw=randrw
+load b --rw=randrw --size=256k
+load c/d --rw=write --bs=16k --direct=0 --ioengine=psync --fsync=32 --size=64M
+load e --rw=randread --ioengine=psync --numjobs=3
+for g in a b c/d e; do
+	cp /tmp/$(basename $g).start /tmp/started 2>/dev/null
+	n=0
+	while [ "$(counters $g | cut -d' ' -f2)" = "$(cut -d' ' -f2 /tmp/started)" ] && [ $n -lt 100 ]; do
+		sleep 0.3
+		n=$((n + 1))
+	done
+	ok "$g is at work" test $n -lt 100
 done
 
-counters a >/tmp/a.start
-load a --rw=randread
-started a
-ok "a small ring" sh -c "echo on 16384 >$R/record"
-sleep 2
-ok "overflows, and says so" grep -q overflowed=1 $R/record
-echo off >$R/record
-take rec
-/tmp/m/weir rerun /tmp/rec >/tmp/rerun.out 2>&1
-sed 's/^/# /' /tmp/rerun.out | head -4
-ok "the rerun says that it overflowed" grep -qi -e overflow -e "ring was full" /tmp/rerun.out
+other=$(echo $policies | awk '{print $NF}')
+for policy in $policies; do
+	echo $policy >$Q/iosched/policy
+	ok "$policy: a recording begins under load" sh -c "echo on 8000000 >$R/record"
+	ok "$policy: and not twice" sh -c "! echo 1 >$R/record" 2>/dev/null
+	changes $other
+	ok "$policy: it is on" grep -q '^on used=[1-9]' $R/record
+	echo off >$R/record
+	field used <$R/record >/tmp/used.$policy
+	ok "$policy: and off, and did not overflow" grep -q '^off .*overflowed=0' $R/record
+	cat $R/recording >/tmp/rec.$policy
+	ok "$policy: reading takes it out" test "$(cat $R/recording | wc -c)" = 0
+	other=$policy
+done
 
-for bad in "" "on 100" "on x" "on 99999999999" "maybe" "off 3"; do
+for ring in 16384 65536; do
+	ok "a ring of $ring bytes" sh -c "echo on $ring >$R/record"
+	n=0
+	while ! grep -q overflowed=1 $R/record && [ $n -lt 60 ]; do
+		sleep 0.5
+		n=$((n + 1))
+	done
+	ok "overflows, and says so" grep -q overflowed=1 $R/record
+	echo 0 >$R/record
+	cat $R/recording >/tmp/rec.$ring
+done
+ok "the state is shown" grep -q "^pool=.*pool_used=" $R/state
+# A group without a request is not in it just then.
+shown() {
+	for i in $(seq 50); do
+		! grep -q "$1" $R/state || return 0
+	done
+	return 1
+}
+ok "with the groups that are at work" shown ' weight=1000 .* path=/a$'
+ok "and their weights" shown ' weight=400 .* path=/e$'
+ok "there is nothing to cause faults with" test ! -e $R/stall
+unload
+
+merged=0
+for policy in $policies; do
+	rec=/tmp/rec.$policy
+	ok "$policy: all of it was read" test "$(stat -c %s $rec)" = "$(cat /tmp/used.$policy)"
+	ok "$policy: it runs again with equal answers" rerun $rec
+	echo "# $(stat -c %s $rec) bytes: $(count insert) inserted, $(count dispatch) dispatches," \
+		"$(count merge_bio) + $(count merge_rq) merged, $(count admit) admit, $(count wake) wake"
+	ok "$policy: everything happened in it" had admit release wake insert dispatch complete \
+		merge_find merge_bio group_create group_remove group_set switch reconfigure
+	merged=$((merged + $(count merge_rq)))
+	# One byte, in the midst.
+	at=$(($(stat -c %s $rec) / 2))
+	head -c $at $rec >/tmp/bad
+	tail -c +$((at + 1)) $rec | head -c 1 | tr '\000-\377' '\001-\377\000' >>/tmp/bad
+	tail -c +$((at + 2)) $rec >>/tmp/bad
+	ok "$policy: a changed byte is found" sh -c '! /tmp/m/weir rerun /tmp/bad >/dev/null 2>&1'
+done
+ok "requests were joined with each other" test $merged -gt 0
+for ring in 16384 65536; do
+	ok "what fitted into $ring bytes runs again" rerun /tmp/rec.$ring
+	ok "and is said to have overflowed" grep -q '"overflowed": true' /tmp/rerun.json
+done
+
+for bad in "" "on 100" "on x" "on 99999999999" "maybe" "off 3" "on 20000 3" "2"; do
 	ok "record '$bad' is refused" sh -c "! echo '$bad' >$R/record" 2>/dev/null
 done
-ok "the state is shown" grep -q "^pool=" $R/state
-ok "with the group that is at work" grep -q "path=/a" $R/state
 
 # The files are used while the elevator comes and goes.
-(while [ ! -e /tmp/enough ]; do
-	echo on >$R/record
-	cat $R/state $R/recording
-	echo off >$R/record
-done >/dev/null 2>&1) &
-for i in 1 2 3 4 5 6 7 8 9 10; do
+use() {
+	while [ ! -e /tmp/enough ]; do
+		echo on 100000 >$R/record && echo begun >>/tmp/begun
+		cat $R/state $R/recording
+		echo off >$R/record
+		cat $R/record
+	done >/dev/null 2>&1
+}
+load a --rw=randrw
+(use) &
+users=$!
+(while [ ! -e /tmp/enough ]; do cat $R/state $R/record $R/recording; done >/dev/null 2>&1) &
+users="$users $!"
+sleep 2
+for i in $(seq 20); do
 	echo none >$Q/scheduler
 	echo weir >$Q/scheduler
+	[ $((i % 5)) != 0 ] || sleep 0.5
 done
+ok "recordings began meanwhile" test -s /tmp/begun
+unload
 touch /tmp/enough
-unload
-wait
+wait $users
+rm -f /tmp/enough /tmp/begun
 ok "the elevator is there" grep -q '\[weir\]' $Q/scheduler
-
-# A policy that never answers: the watchdog passes all through.
-echo 2000 >/sys/module/weir/parameters/watchdog_ms
-counters b >/tmp/b.start
-load b --rw=randread
-started b
-echo 1 >$R/stall
-sleep 8
-counters b >/tmp/b.start
-ok "a stalled disk goes on" started b
-ok "and the log says so" sh -c "dmesg | grep -q 'weir: $D: nothing was dispatched'"
-ok "once" test $(dmesg | grep -c "weir: $D: nothing was dispatched") = 1
-ok "and the state" grep -q passing_through $R/state
-echo 0 >$R/stall
-echo weir >$Q/iosched/policy
-ok "until a policy is chosen" sh -c "! grep -q passing_through $R/state"
-unload
-# A long wait for a ceiling is none of its business.
-echo "$dev riops=1 rbps=4096" >$C/a/io.weir.max
-load a --rw=randread --bs=32k
-sleep 7
-ok "a ceiling may hold for long" test $(dmesg | grep -c "weir: $D: ") = 1
-echo "$dev riops=max rbps=max" >$C/a/io.weir.max
-unload
+ok "and its files" grep -q "^pool=" $R/state
+exec 8<$R/state 9<$R/recording
+echo on >$R/record
 echo none >$Q/scheduler
+ok "with another elevator they are gone" test ! -e $R
+ok "also for who has them open" sh -c '! cat <&8 && ! cat <&9' 2>/dev/null
+exec 8<&- 9<&-
+
+# And while the disk goes.
+K=/sys/kernel/config
+mount -t configfs config $K
+D=nullb9
+Q=/sys/block/$D/queue
+R=/sys/kernel/debug/weir/$D
+for i in 1 2 3; do
+	mkdir $K/nullb/$D
+	echo 256 >$K/nullb/$D/size
+	echo 1 >$K/nullb/$D/power
+	echo weir >$Q/scheduler
+	rm -f /tmp/enough /tmp/begun
+	(use) &
+	users=$!
+	sleep 1
+	echo 0 >$K/nullb/$D/power
+	rmdir $K/nullb/$D
+	touch /tmp/enough
+	wait $users
+	ok "a disk goes that is being recorded: $(wc -l </tmp/begun) times" test -s /tmp/begun
+	ok "with its files" test ! -e $R
+done
 ok "the module can go" rmmod weir
+ok "and leaves nothing behind" test ! -e /sys/kernel/debug/weir
 finish
