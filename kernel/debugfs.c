@@ -2,19 +2,19 @@
 /*
  * /sys/kernel/debug/weir/DISK/
  *
- *	record	   "on", "on BYTES" or 1 begins a flight recording, "off" or 0 ends it; reading says how
- *		   it is
+ *	record	   "on", "on BYTES" or 1 begins a flight recording, "off" or 0 ends it; reading says
+ *		   how it is
  *	recording  what was recorded, for `weir rerun`: reading takes it out of the ring
  *	state	   what waits where, and since when; it needs nothing to move
- *	stall	   what to do wrong, to try the watchdog: only if the module was loaded with faults=1
+ *	stall	   what to do wrong, to try the watchdog: only if the module has faults=1
  *
  * A recording starts from a drained instance, so the queue is frozen for that moment.
  *
  * The files go with the elevator, which is taken down with the queue frozen and waits for those who
- * are inside. Who is inside must not wait for I/O to that disk then, neither for memory nor to touch
- * a page of the reader's. So debugfs' usual protection, which lasts for the whole call, won't do: what
- * needs the elevator stands between enter() and leave(), and all that may sleep for I/O outside.
- * Freezing the queue is no such thing: where it is frozen already, that is at once.
+ * are inside. Who is inside must not wait for I/O to that disk then, neither for memory nor to
+ * touch a page of the reader's. So debugfs' usual protection, which lasts for the whole call, won't
+ * do: what needs the elevator stands between enter() and leave(), and all that may sleep for I/O
+ * outside. Freezing the queue is no such thing: where it is frozen already, that is at once.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -229,12 +229,12 @@ static void show_group(struct seq_file *sf, struct weir_mq_group *mg, char *path
 			continue;
 		if (!*path)
 			cgroup_path(mg->pd.blkg->blkcg->css.cgroup, path, PATH_MAX);
-		seq_printf(sf,
-			   "group=%u %s weight=%u queued=%u held=%u in_flight=%u admitted=%u "
-			   "limit=%u coming=%u tasks=%u path=%s\n",
+		seq_printf(sf, "group=%u %s weight=%u queued=%u held=%u in_flight=%u",
 			   weir_group_id(mg->g), dir == WEIR_READ ? "read" : "write", attr.weight,
-			   load.queued, load.held, load.in_flight, weir_admitted(mg->g, dir),
-			   weir_admit_limit(mg->g, dir), mg->pending[dir], nr_waiters, path);
+			   load.queued, load.held, load.in_flight);
+		seq_printf(sf, " admitted=%u limit=%u coming=%u tasks=%u path=%s\n",
+			   weir_admitted(mg->g, dir), weir_admit_limit(mg->g, dir),
+			   mg->pending[dir], nr_waiters, path);
 	}
 }
 

@@ -319,6 +319,7 @@ static struct request *dispatch_request(struct blk_mq_hw_ctx *hctx)
 		rq->rq_flags |= RQF_STARTED;
 	} else if (weir_nr_waiting(mq->w)) {
 		mq->starved = true;
+		mq->nr_none++;
 		mq->next_ns = next.at_ns;
 		/* Whatever else should have run the queue: nothing waits for longer than this. */
 		next.at_ns = min(next.at_ns, now + LOOK_NS);

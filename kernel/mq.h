@@ -39,6 +39,7 @@ struct weir_mq_watch {
 	u64 since_ns;	   /* nothing has moved since, though something waits */
 	u64 until_ns;	   /* it was said then that something would; 0: nothing was said */
 	u64 nr_dispatched; /* what was dispatched by then */
+	u64 nr_none;	   /* and how often the device had asked in vain, when last looked */
 	u64 passing_ns;	   /* all is passed through since; 0: it isn't */
 	u32 nr_passed;	   /* how often it came to that */
 	u32 nr_let_go;	   /* tasks that had to be helped, since nobody told them to go on */
@@ -74,6 +75,7 @@ struct weir_mq {
 	struct list_head groups; /* struct weir_mq_group */
 	u64 next_ns;		 /* when to ask again, by the last answer of none */
 	u64 nr_dispatched;
+	u64 nr_none; /* answers of none, though something waited */
 	struct weir_mq_watch watch;
 	struct weir_mq_debug debug;
 	u32 nr_contexts;

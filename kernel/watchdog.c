@@ -2,10 +2,11 @@
 /*
  * The watchdog: a scheduler's bug must not stop the disk.
  *
- * While anything waits, it looks once a second whether something was dispatched or is in the device.
- * If not, who waits may still do so rightly: a request that a ceiling holds has a time at which it
- * is let through, and a policy may name a time. The policy is believed once; one that puts off what
- * it said, time and again, is stuck. What is stuck is helped in three steps:
+ * While anything waits, it looks once a second whether something was dispatched or is in the
+ * device. If not, there may be good reason still. A device that doesn't ask gets nothing: maybe its
+ * driver has stopped the queue, to reset it. A request that a ceiling holds has a time at which it
+ * is let through; and a policy may name a time. It is believed once: one that puts off what it
+ * said, time and again, is stuck. What is stuck is helped in three steps:
  *
  *	at once			 the queue is run, in case that was forgotten
  *	after watchdog_ms	 the core is drained from then on, past shares, floors and ceilings
@@ -13,9 +14,9 @@
  *
  * The second and third are said in the kernel's log, once each, and last until a policy is chosen.
  *
- * Tasks that wait for a place in the pool get less far: they are not requests yet. Whom the core has
- * woken and the elevator has not is woken at the next look; and if all is quiet for watchdog_ms, those
- * whose group no ceiling holds go on without a place.
+ * Tasks that wait for a place in the pool are not requests yet. Whom the core has woken and the
+ * elevator has not is woken at the next look; and if all is quiet for watchdog_ms, those whose
+ * group no ceiling holds go on without a place.
  *
  * The work runs in kblockd, which needs no memory, and wakes an idle processor. When nothing waits
  * there is no work.
@@ -129,6 +130,16 @@ static bool is_stuck(struct weir_mq *mq, u64 now)
 	return now >= watch->until_ns;
 }
 
+/* Who waits for a place has nobody to wait for: none of the others' requests is on its way out. */
+static bool tasks_stuck(struct weir_mq *mq)
+{
+	u64 held = weir_nr_held(mq->w);
+
+	if (weir_nr_waiting(mq->w) != held || (held && weir_pool_used(mq->w) >= mq->cfg.pool))
+		return false;
+	return any_waits(mq, true);
+}
+
 /* ---- what is done about it ---- */
 
 static u32 let_go(struct weir_mq *mq, bool all)
@@ -155,12 +166,11 @@ static void pass_through(struct weir_mq *mq, u64 now)
 		watch->passing_ns = now;
 	watch->nr_passed++;
 	weir_set_drain(mq->w, true, now);
-	pr_warn("weir: %s: policy %s dispatched nothing for %llu ms, with %llu requests waiting, "
-		"the oldest for %llu ms: %s until a policy is chosen\n",
-		mq->q->disk->disk_name, weir_policy_info(weir_current_policy(mq->w))->name,
-		div_u64(now - watch->since_ns, NSEC_PER_MSEC), waiting,
+	pr_warn("weir: %s: %s dispatched none of %llu for %llu ms, the oldest waits %llu ms: %s\n",
+		mq->q->disk->disk_name, weir_policy_info(weir_current_policy(mq->w))->name, waiting,
+		div_u64(now - watch->since_ns, NSEC_PER_MSEC),
 		oldest_ns ? div_u64(now - oldest_ns, NSEC_PER_MSEC) : 0,
-		watch->past_core ? "requests go past it" : "all pass through");
+		watch->past_core ? "requests go past it" : "all pass through until one is chosen");
 	let_go(mq, true);
 }
 
@@ -169,10 +179,8 @@ static void free_tasks(struct weir_mq *mq)
 	u32 nr = let_go(mq, false);
 
 	mq->watch.nr_let_go += nr;
-	pr_warn_ratelimited(
-		"weir: %s: %u tasks waited for a place in the pool, and nobody used it: "
-		"they go on without\n",
-		mq->q->disk->disk_name, nr);
+	pr_warn_ratelimited("weir: %s: %u tasks wait for places that nobody uses: they go on\n",
+			    mq->q->disk->disk_name, nr);
 }
 
 /* The core has said that these may ask again. */
@@ -188,10 +196,8 @@ static void wake_forgotten(struct weir_mq *mq)
 				nr += weir_mq_hand_out(mq, mg, dir);
 	mq->watch.nr_let_go += nr;
 	if (nr)
-		pr_warn_ratelimited(
-			"weir: %s: %u tasks were not told that they have a place in the "
-			"pool\n",
-			mq->q->disk->disk_name, nr);
+		pr_warn_ratelimited("weir: %s: %u tasks were not told that they have a place\n",
+				    mq->q->disk->disk_name, nr);
 }
 
 /* True: run the queue. */
@@ -199,8 +205,9 @@ static bool check(struct weir_mq *mq)
 {
 	u64 now = weir_mq_now(), limit_ns = (u64)READ_ONCE(watchdog_ms) * NSEC_PER_MSEC;
 	struct weir_mq_watch *watch = &mq->watch;
-	bool requests, tasks;
+	bool asked = watch->nr_none != mq->nr_none, requests, tasks;
 
+	watch->nr_none = mq->nr_none;
 	wake_forgotten(mq);
 	if (watch->nr_dispatched != mq->nr_dispatched || weir_nr_in_flight(mq->w)) {
 		watch->nr_dispatched = mq->nr_dispatched;
@@ -209,16 +216,14 @@ static bool check(struct weir_mq *mq)
 		return false;
 	}
 	requests = is_stuck(mq, now);
-	/* The pool may be full of what ceilings hold. */
-	tasks = any_waits(mq, true) &&
-		(!weir_nr_waiting(mq->w) || weir_pool_used(mq->w) < mq->cfg.pool);
-	if (!requests && !tasks)
+	tasks = tasks_stuck(mq);
+	if (!(requests && asked) && !tasks)
 		watch->since_ns = now;
 	if (limit_ns && now - watch->since_ns >= limit_ns) {
-		if (requests && !watch->past_core)
-			pass_through(mq, now);
-		else if (tasks)
+		if (tasks)
 			free_tasks(mq);
+		else if (!watch->past_core)
+			pass_through(mq, now);
 		watch->since_ns = now;
 	}
 	return requests;
