@@ -196,7 +196,7 @@ void weir_mq_watch_reset(struct weir_mq *mq);
 /* When the oldest that waits was inserted; 0: none waits. Under mq->lock; O(tags). */
 u64 weir_mq_oldest_ns(struct weir_mq *mq);
 /* weir_dispatch() where something is wrong; weir_mq_watch_minds() says whether. Under mq->lock. */
-struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, struct weir_next *next);
+struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, u64 now, struct weir_next *next);
 static inline bool weir_mq_watch_minds(const struct weir_mq *mq)
 {
 	return unlikely(mq->watch.stall || mq->watch.past_core);

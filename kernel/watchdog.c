@@ -61,31 +61,31 @@ u64 weir_mq_oldest_ns(struct weir_mq *mq)
 }
 
 /* The core forgets it, and so does the elevator: it goes to the device as if there were neither. */
-static struct weir_rq *take_oldest(struct weir_mq *mq)
+static struct weir_rq *take_oldest(struct weir_mq *mq, u64 now)
 {
 	struct weir_mq_rq *slot = oldest(mq);
 
 	if (!slot)
 		return NULL;
-	weir_remove(mq->w, &slot->rq, weir_mq_now());
+	weir_remove(mq->w, &slot->rq, now);
 	if (slot->admitted)
-		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), weir_mq_now());
+		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), now);
 	slot->req->elv.priv[0] = NULL;
 	return &slot->rq;
 }
 
-struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, struct weir_next *next)
+struct weir_rq *weir_mq_watch_dispatch(struct weir_mq *mq, u64 now, struct weir_next *next)
 {
 	struct weir_mq_watch *watch = &mq->watch;
 
 	if (watch->past_core)
-		return take_oldest(mq);
+		return take_oldest(mq, now);
 	if (watch->stall == WEIR_MQ_STALL_ALWAYS)
 		return NULL;
 	if (watch->passing_ns || watch->stall == WEIR_MQ_STALL_PLACES)
-		return weir_dispatch(mq->w, weir_mq_now(), next);
+		return weir_dispatch(mq->w, now, next);
 	if (watch->stall == WEIR_MQ_STALL_SOON)
-		next->at_ns = weir_mq_now() + 10 * NSEC_PER_MSEC;
+		next->at_ns = now + 10 * NSEC_PER_MSEC;
 	return NULL;
 }
 
@@ -184,7 +184,7 @@ static void free_tasks(struct weir_mq *mq)
 }
 
 /* The core has said that these may ask again. */
-static void wake_forgotten(struct weir_mq *mq)
+static void wake_forgotten(struct weir_mq *mq, u64 now)
 {
 	struct weir_mq_group *mg;
 	unsigned int dir;
@@ -193,7 +193,7 @@ static void wake_forgotten(struct weir_mq *mq)
 	list_for_each_entry(mg, &mq->groups, in_groups)
 		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
 			if (!list_empty(&mg->waiters[dir]) && !weir_admit_waits(mg->g, dir))
-				nr += weir_mq_hand_out(mq, mg, dir);
+				nr += weir_mq_hand_out(mq, mg, dir, now);
 	mq->watch.nr_let_go += nr;
 	if (nr)
 		pr_warn_ratelimited("weir: %s: %u tasks were not told that they have a place\n",
@@ -208,7 +208,7 @@ static bool check(struct weir_mq *mq)
 	bool asked = watch->nr_none != mq->nr_none, requests, tasks;
 
 	watch->nr_none = mq->nr_none;
-	wake_forgotten(mq);
+	wake_forgotten(mq, now);
 	if (watch->nr_dispatched != mq->nr_dispatched || weir_nr_in_flight(mq->w)) {
 		watch->nr_dispatched = mq->nr_dispatched;
 		watch->until_ns = 0;

@@ -61,6 +61,14 @@ stuck() {
 	return 1
 }
 
+# shown REGEXP: in the state, within a while
+shown() {
+	for i in $(seq 50); do
+		! grep -q "$1" $R/state || return 0
+	done
+	return 1
+}
+
 # Without a watchdog: what does the state say?
 echo 0 >$W
 verify
@@ -105,16 +113,17 @@ ok "the state counts them" test "$(field passed_through)" = 4
 # Tasks that wait for a place, and are not told.
 echo 4 >$Q/nr_requests
 before=$(field let_go)
-verify --numjobs=32 --size=512k --offset_increment=512k --ioengine=psync
+verify --numjobs=32 --size=2M --offset_increment=2M --ioengine=psync
 echo 4 >$R/stall
+ok "tasks wait for a place" shown 'tasks=[1-9]'
 for i in $(seq 60); do
 	[ "$(field let_go)" -gt $before ] && break
 	sleep 0.5
 done
 ok "tasks that were not told are told" test "$(field let_go)" -gt $before
 ok "which is said" test "$(said 'were not told')" -gt 0
-ok "all is read back" verified
 echo 0 >$R/stall
+ok "all is read back" verified
 ok "that is no reason to pass through" test "$(field passed_through)" = 4
 echo 32 >$Q/nr_requests
 
