@@ -45,7 +45,8 @@ static struct io_cq *icq_of_current(struct request_queue *q)
 	} else if (current->flags & PF_EXITING) {
 		return NULL; /* a new one would never be given back */
 	}
-	if (!icq) {
+	/* What comes takes queue_lock and turns interrupts on, so never under mq->lock. */
+	if (!icq && !WARN_ON_ONCE(irqs_disabled())) {
 		icq = ioc_find_get_icq(q);
 		if (icq)
 			put_io_context(icq->ioc);

@@ -179,13 +179,14 @@ static void requests_merged(struct request_queue *q, struct request *into, struc
 }
 
 static bool merge_bio(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
-		      unsigned int nr_segs, u64 now, struct request **free)
+		      const struct weir_mq_icq *icq, unsigned int nr_segs, u64 now,
+		      struct request **free)
 {
 	struct weir_rq desc;
 	bool merged;
 
 	describe(&desc, bio->bi_opf, bio->bi_iter.bi_sector, bio_sectors(bio), mg->g);
-	desc.ctx = weir_mq_bio_ctx(weir_mq_submitting(mq->q), bio, mg->g);
+	desc.ctx = weir_mq_bio_ctx(icq, bio, mg->g);
 	mq->merging = &desc;
 	mq->merging_ns = now;
 	merged = blk_mq_sched_try_merge(mq->q, bio, nr_segs, free);
@@ -198,17 +199,23 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 {
 	struct weir_mq *mq = weir_mq_of(q);
 	enum weir_mq_verdict verdict = WEIR_MQ_GO;
+	struct weir_mq_icq *icq = NULL;
 	struct request *free = NULL;
 	struct weir_mq_waiter wt;
 	struct weir_mq_group *mg;
 	unsigned long flags;
-	bool merged;
+	bool merged = false, may_merge;
 	u64 now;
 
+	/* Without the lock: it may take queue_lock, and leaves interrupts on. */
+	may_merge = weir_nr_waiting(mq->w);
+	if (may_merge)
+		icq = weir_mq_submitting(q);
 	spin_lock_irqsave(&mq->lock, flags);
 	now = weir_mq_now();
 	mg = weir_mq_bio_group(mq, bio);
-	merged = weir_nr_waiting(mq->w) && merge_bio(mq, mg, bio, nr_segs, now, &free);
+	if (may_merge)
+		merged = merge_bio(mq, mg, bio, icq, nr_segs, now, &free);
 	if (!merged)
 		verdict = weir_mq_admit(mq, mg, bio, &wt, now);
 	spin_unlock_irqrestore(&mq->lock, flags);
