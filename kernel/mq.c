@@ -60,6 +60,46 @@ static enum hrtimer_restart timer_fires(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* ---- how much there may be ---- */
+
+/* Sets of tags that requests come from: polling queues have their own, and no elevator. */
+static u32 nr_tag_sets(const struct request_queue *q)
+{
+	const struct blk_mq_tag_set *set = q->tag_set;
+
+	if (blk_mq_is_shared_tags(set->flags))
+		return 1;
+	return q->nr_hw_queues -
+	       (set->nr_maps > HCTX_TYPE_POLL ? set->map[HCTX_TYPE_POLL].nr_queues : 0);
+}
+
+/* As many places as there are tags, nr in each set. */
+static void read_queue(struct weir_mq *mq, struct weir_config *cfg, u32 nr)
+{
+	struct request_queue *q = mq->q;
+	u32 nr_sets = nr_tag_sets(q);
+
+	cfg->nr_requests = nr;
+	cfg->pool = nr * nr_sets;
+	cfg->device_depth = q->tag_set->queue_depth * nr_sets;
+	cfg->max_sectors = queue_max_sectors(q);
+	weir_mq_profile_follow(mq, cfg);
+}
+
+/*
+ * nr_requests was changed: the pool follows with the next request. When blk-mq tells the elevator of
+ * it, there is nothing yet from which the new number could be known: see depth_updated().
+ */
+static void follow_depth(struct weir_mq *mq, u64 now)
+{
+	u32 nr = READ_ONCE(mq->q->nr_requests);
+
+	if (likely(nr == mq->cfg.nr_requests))
+		return;
+	read_queue(mq, &mq->cfg, nr);
+	WARN_ON_ONCE(weir_reconfigure(mq->w, &mq->cfg, now));
+}
+
 /* ---- requests ---- */
 
 static enum weir_op op_of(blk_opf_t opf)
@@ -213,6 +253,7 @@ static bool bio_merge(struct request_queue *q, struct bio *bio, unsigned int nr_
 		icq = weir_mq_submitting(q);
 	spin_lock_irqsave(&mq->lock, flags);
 	now = weir_mq_now();
+	follow_depth(mq, now);
 	mg = weir_mq_bio_group(mq, bio);
 	if (may_merge)
 		merged = merge_bio(mq, mg, bio, icq, nr_segs, now, &free);
@@ -294,6 +335,7 @@ static void insert_requests(struct blk_mq_hw_ctx *hctx, struct list_head *list, 
 	weir_mq_submitter(mq->q, &who);
 	spin_lock_irqsave(&mq->lock, flags);
 	now = weir_mq_now();
+	follow_depth(mq, now);
 	while (!list_empty(list)) {
 		struct request *rq = list_first_entry(list, struct request, queuelist);
 
@@ -414,35 +456,14 @@ static void exit_hctx(struct blk_mq_hw_ctx *hctx, unsigned int index)
 	set_slots(hctx, NULL);
 }
 
-/* Sets of tags that requests come from: polling queues have their own, and no elevator. */
-static u32 nr_tag_sets(const struct request_queue *q)
-{
-	const struct blk_mq_tag_set *set = q->tag_set;
-
-	if (blk_mq_is_shared_tags(set->flags))
-		return 1;
-	return q->nr_hw_queues -
-	       (set->nr_maps > HCTX_TYPE_POLL ? set->map[HCTX_TYPE_POLL].nr_queues : 0);
-}
-
-/* As many places as there are tags, nr in each set. */
-static void read_queue(struct weir_mq *mq, struct weir_config *cfg, u32 nr)
-{
-	struct request_queue *q = mq->q;
-	u32 nr_sets = nr_tag_sets(q);
-
-	cfg->nr_requests = nr;
-	cfg->pool = nr * nr_sets;
-	cfg->device_depth = q->tag_set->queue_depth * nr_sets;
-	cfg->max_sectors = queue_max_sectors(q);
-	weir_mq_profile_follow(mq, cfg);
-}
-
-/* The queue is frozen: no request is anywhere. */
+/*
+ * The queue is frozen: no request is anywhere. nr_requests follows later, and the number of tags does
+ * not shrink with it: they are as many as there ever were.
+ */
 static void depth_updated(struct blk_mq_hw_ctx *hctx)
 {
 	struct weir_mq *mq = weir_mq_of(hctx->queue);
-	u32 nr = hctx->sched_tags->nr_tags; /* nr_requests follows later */
+	u32 nr = hctx->sched_tags->nr_tags;
 	struct weir_mq_hctx *h = hctx->sched_data;
 	unsigned long flags;
 
@@ -454,8 +475,6 @@ static void depth_updated(struct blk_mq_hw_ctx *hctx)
 	}
 	spin_lock_irqsave(&mq->lock, flags);
 	weir_mq_forget_places(mq);
-	read_queue(mq, &mq->cfg, nr);
-	WARN_ON_ONCE(weir_reconfigure(mq->w, &mq->cfg, weir_mq_now()));
 	spin_unlock_irqrestore(&mq->lock, flags);
 }
 

@@ -112,6 +112,10 @@ shown() {
 }
 ok "with the groups that are at work" shown ' weight=1000 .* path=/a$'
 ok "and their weights" shown ' weight=400 .* path=/e$'
+for n in 64 4 32; do
+	echo $n >$Q/nr_requests
+	ok "with $n requests the pool is $((2 * n)), for two queues" shown "^pool=$((2 * n)) "
+done
 ok "there is nothing to cause faults with" test ! -e $R/stall
 unload
 
