@@ -27,24 +27,15 @@ static enum weir_dir dir_of(const struct bio *bio)
 	return bio_op(bio) == REQ_OP_READ ? WEIR_READ : WEIR_WRITE;
 }
 
-static bool take_place(struct weir_mq *mq, struct weir_mq_group *mg, const struct bio *bio, u64 now)
-{
-	enum weir_dir dir = dir_of(bio);
-
-	if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, now))
-		return false;
-	mg->pending[dir]++;
-	return true;
-}
-
 u32 weir_mq_hand_out(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_dir dir, u64 now)
 {
 	struct weir_mq_waiter *wt;
 	u32 nr = 0;
 
 	while ((wt = list_first_entry_or_null(&mg->waiters[dir], struct weir_mq_waiter, list))) {
-		if (!take_place(mq, mg, wt->bio, now))
+		if (!weir_admit(mq->w, mg->g, dir, wt->bio->bi_iter.bi_size, now))
 			break;
+		mg->pending[dir]++;
 		list_del_init(&wt->list);
 		wake_up_process(wt->task);
 		nr++;
@@ -83,22 +74,21 @@ bool weir_mq_admitted(struct weir_mq *mq, struct weir_mq_group *mg, enum weir_di
 enum weir_mq_verdict weir_mq_admit(struct weir_mq *mq, struct weir_mq_group *mg, struct bio *bio,
 				   struct weir_mq_waiter *wt, u64 now)
 {
+	bool nowait = bio->bi_opf & REQ_NOWAIT;
 	enum weir_dir dir = dir_of(bio);
 
 	if (bio_issue_as_root_blkg(bio))
 		return WEIR_MQ_GO;
-	if (list_empty(&mg->waiters[dir])) {
-		if (bio->bi_opf & REQ_NOWAIT) {
-			/* It may fail for want of a tag yet, so it takes its place on insertion. */
-			if (!weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, now))
-				return WEIR_MQ_WOULD_BLOCK;
+	if (list_empty(&mg->waiters[dir]) &&
+	    weir_admit(mq->w, mg->g, dir, bio->bi_iter.bi_size, now)) {
+		/* What must not wait may yet fail for want of a tag: its place is for insertion. */
+		if (nowait)
 			weir_release(mq->w, mg->g, dir, now);
-			return WEIR_MQ_GO;
-		}
-		if (take_place(mq, mg, bio, now))
-			return WEIR_MQ_GO;
+		else
+			mg->pending[dir]++;
+		return WEIR_MQ_GO;
 	}
-	if (bio->bi_opf & REQ_NOWAIT)
+	if (nowait)
 		return WEIR_MQ_WOULD_BLOCK;
 	wt->task = current;
 	wt->bio = bio;
@@ -125,10 +115,9 @@ void weir_mq_forget_places(struct weir_mq *mq)
 	struct weir_mq_group *mg;
 	unsigned int dir;
 
-	list_for_each_entry(mg, &mq->groups, in_groups)
-		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-			for (; mg->pending[dir]; mg->pending[dir]--)
-				weir_release(mq->w, mg->g, dir, weir_mq_now());
+	weir_mq_for_each_queue(mg, dir, mq)
+		for (; mg->pending[dir]; mg->pending[dir]--)
+			weir_release(mq->w, mg->g, dir, weir_mq_now());
 }
 
 void weir_mq_wait(struct weir_mq *mq, struct weir_mq_waiter *wt)

@@ -185,9 +185,7 @@ void weir_mq_exit_icq(struct io_cq *io)
 		mq->nr_contexts--;
 	}
 	/* Somebody may have waited for more of that process. */
-	kick = mq->starved && weir_may_dispatch(mq->w, weir_mq_now());
-	if (kick)
-		mq->starved = false;
+	kick = weir_mq_must_kick(mq, weir_mq_now());
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (kick)
 		weir_mq_kick_soon(mq);

@@ -294,7 +294,7 @@ static u64 print_stat(struct seq_file *sf, struct blkg_policy_data *pd, int unus
 		   div_u64(s->entitled_ns, 1000), div_u64(s->in_use_ns, 1000),
 		   div_u64(s->backlogged_ns, 1000));
 	for (n = 0; n < WEIR_NR_WAITS; n++)
-		seq_printf(sf, " %s_us=%llu", weir_wait_cause_name(n),
+		seq_printf(sf, " wait_%s_us=%llu", weir_wait_cause_name(n),
 			   div_u64(s->wait_ns[n], 1000));
 	seq_printf(sf, " floor_deficit_device=%llu floor_deficit_demand=%llu latency_missed=%llu",
 		   s->floor_deficit_device_bytes + s->floor_deficit_device_ios,

@@ -416,9 +416,7 @@ static void finish_request(struct request *rq)
 	}
 	if (slot->admitted)
 		weir_release(mq->w, slot->admitted, weir_op_dir(slot->rq.op), now);
-	kick = mq->starved && weir_may_dispatch(mq->w, now);
-	if (kick)
-		mq->starved = false;
+	kick = weir_mq_must_kick(mq, now);
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (kick)
 		weir_mq_kick(mq);

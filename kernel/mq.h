@@ -96,6 +96,11 @@ struct weir_mq_group {
 	u32 pending[WEIR_NR_DIRS];		/* admitted, and not inserted yet */
 };
 
+/* All queues of tasks that wait for a place, of all groups of mq. Under mq->lock. */
+#define weir_mq_for_each_queue(mg, dir, mq)               \
+	list_for_each_entry(mg, &(mq)->groups, in_groups) \
+		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+
 /* A cgroup on all disks. */
 struct weir_mq_cgroup {
 	struct blkcg_policy_data cpd;
@@ -132,6 +137,14 @@ static inline u64 weir_mq_now(void)
 
 /* mq.c */
 extern struct elevator_type weir_mq_elevator;
+/* Was the queue left with nothing that could go, and now something may? Under mq->lock. */
+static inline bool weir_mq_must_kick(struct weir_mq *mq, u64 now)
+{
+	if (!mq->starved || !weir_may_dispatch(mq->w, now))
+		return false;
+	mq->starved = false;
+	return true;
+}
 /* Something may go now that could not before. Any context, but not under queue_lock. */
 void weir_mq_kick(struct weir_mq *mq);
 /* The same under any lock: by the timer. */

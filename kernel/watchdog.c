@@ -107,10 +107,9 @@ static bool any_waits(struct weir_mq *mq, bool unheld)
 	struct weir_mq_group *mg;
 	unsigned int dir;
 
-	list_for_each_entry(mg, &mq->groups, in_groups)
-		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-			if (unheld ? waits_unheld(mg, dir) : !list_empty(&mg->waiters[dir]))
-				return true;
+	weir_mq_for_each_queue(mg, dir, mq)
+		if (unheld ? waits_unheld(mg, dir) : !list_empty(&mg->waiters[dir]))
+			return true;
 	return false;
 }
 
@@ -148,10 +147,9 @@ static u32 let_go(struct weir_mq *mq, bool all)
 	unsigned int dir;
 	u32 nr = 0;
 
-	list_for_each_entry(mg, &mq->groups, in_groups)
-		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-			if (all || waits_unheld(mg, dir))
-				nr += weir_mq_let_go(mg, dir);
+	weir_mq_for_each_queue(mg, dir, mq)
+		if (all || waits_unheld(mg, dir))
+			nr += weir_mq_let_go(mg, dir);
 	return nr;
 }
 
@@ -190,10 +188,9 @@ static void wake_forgotten(struct weir_mq *mq, u64 now)
 	unsigned int dir;
 	u32 nr = 0;
 
-	list_for_each_entry(mg, &mq->groups, in_groups)
-		for (dir = 0; dir < WEIR_NR_DIRS; dir++)
-			if (!list_empty(&mg->waiters[dir]) && !weir_admit_waits(mg->g, dir))
-				nr += weir_mq_hand_out(mq, mg, dir, now);
+	weir_mq_for_each_queue(mg, dir, mq)
+		if (!list_empty(&mg->waiters[dir]) && !weir_admit_waits(mg->g, dir))
+			nr += weir_mq_hand_out(mq, mg, dir, now);
 	mq->watch.nr_let_go += nr;
 	if (nr)
 		pr_warn_ratelimited("weir: %s: %u tasks were not told that they have a place\n",

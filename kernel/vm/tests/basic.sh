@@ -30,6 +30,7 @@ ok "a floor above the ceiling is refused" sh -c "! echo $dev rbps=2000000 >$C/a/
 ok "a floor below it is taken" sh -c "echo $dev rbps=500000 >$C/a/io.weir.low && grep -q rbps=500000 $C/a/io.weir.low"
 ok "no ceilings" sh -c "echo $dev rbps=max wiops=max >$C/a/io.weir.max && ! grep -q $dev $C/a/io.weir.max"
 ok "a target" sh -c "echo $dev target=5000 >$C/a/io.weir.latency && grep -qx '$dev target=5000' $C/a/io.weir.latency"
+ok "no two figures of the statistics have one name" sh -c "! tr ' ' '\n' <$C/a/io.weir.stat | sed -n 's/=.*//p' | sort | uniq -d | grep ."
 ok "statistics" grep -q "^$dev rbytes=" $C/a/io.weir.stat
 
 echo none >$Q/scheduler
