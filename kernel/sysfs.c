@@ -133,9 +133,10 @@ static const struct attribute_group group = {
 	.attrs = attrs,
 };
 
+/* In this order: once `policy` is there it may be written, and the tunables be others. */
 static const struct attribute_group *groups[] = {
-	&group,
 	&weir_mq_tunables_group,
+	&group,
 	NULL,
 };
 
