@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Depth, what is rare: see depth.h. */
 #include "policy/weir/depth.h"
+#include "policy/weir/stagger.h"
 
 void wp_depth_init(struct wp *p)
 {
@@ -70,7 +71,8 @@ void wp_depth_update(struct wp *p)
 
 	p->unsqueezed_ns = p->floor_reference ? base + base / 2
 					      : squeezed_ns(base, p->floor_squeeze);
-	p->open_ns = squeezed_ns(p->unsqueezed_ns, p->squeeze);
+	/* So that every dispatch asks the stagger. */
+	p->open_ns = wp_stagger_is_on(p) ? 0 : squeezed_ns(p->unsqueezed_ns, p->squeeze);
 }
 
 bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *at_ns,
@@ -78,6 +80,18 @@ bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *a
 {
 	uint64_t done_ns = 0, oldest_ns;
 
+	if (wp_stagger_is_on(p)) {
+		uint64_t until_ns = wp_stagger_until(p, now);
+
+		if (now >= until_ns && wp_stagger_is_on(p))
+			return true;
+		if (wp_stagger_is_on(p)) {
+			*at_ns = until_ns;
+			p->held = true;
+			return false;
+		}
+		window = p->open_ns;
+	}
 	find_stuck(p, now);
 	if (!p->nr_in_flight || p->in_flight_ns < window)
 		return true;

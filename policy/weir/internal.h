@@ -5,6 +5,7 @@
  *	shares.[ch]	hierarchical fair queueing in device time
  *	leaf.[ch]	order of one group's own requests
  *	depth.[ch]	how much is in flight
+ *	stagger.[ch]	bringing requests out of step
  *	probe.[ch]	finding the smallest depth of peak rate
  *	floor.c		io.low
  *	latency.c	io.latency
@@ -192,6 +193,18 @@ struct wp_probe {
 	struct wp_stood stood, stood_bridged; /* without, and with that */
 };
 
+/* Requests that end together, round by round: stagger.c. */
+struct wp_stagger {
+	uint32_t rounds;	/* in step, one after another */
+	uint64_t seen_ns;	/* the last of them */
+	uint64_t since_ns;	/* places are filled one by one, */
+	uint64_t lasts_ns;	/* for so long; 0: not now */
+	uint64_t from_ns;	/* what may be in flight goes up from this, */
+	uint64_t more_ns;	/* by so much */
+	uint64_t rest_until_ns; /* not again before */
+	uint64_t rest_ns;
+};
+
 struct wp {
 	struct weir *w;
 	struct wp_group *root;
@@ -209,6 +222,7 @@ struct wp {
 	uint32_t nr_in_flight, nr_stuck;
 	bool held; /* something waited for the depth since the last completion */
 	struct wp_probe probe;
+	struct wp_stagger stagger;
 	uint64_t work_rate; /* learned: device time completed per time while saturated, << 20 */
 
 	/* Floors. */

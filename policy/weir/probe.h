@@ -41,7 +41,7 @@
 #ifndef WEIR_POLICY_WEIR_PROBE_H
 #define WEIR_POLICY_WEIR_PROBE_H
 
-#include "policy/weir/internal.h"
+#include "policy/weir/stagger.h"
 
 enum {
 	/* An epoch lasts this at least. */
@@ -80,8 +80,9 @@ static inline bool wp_probe_complete_plainly(struct wp *p, uint64_t cost_ns, uin
 	struct wp_probe *t = &p->probe;
 	uint64_t gap_ns = now - t->last_ns, watched_ns = t->stood.watched_ns + gap_ns;
 
-	if (!p->plain || !weir_policy_queued(p->w) || gap_ns > p->window_ns + t->cost_ns ||
-	    watched_ns > WP_PROBE_MEMORY_NS || (int64_t)(now - t->since_ns) >= WP_PROBE_EPOCH_NS)
+	if (!p->plain || !weir_policy_queued(p->w) || wp_stagger_is_gap(p, gap_ns) ||
+	    gap_ns > p->window_ns + t->cost_ns || watched_ns > WP_PROBE_MEMORY_NS ||
+	    (int64_t)(now - t->since_ns) >= WP_PROBE_EPOCH_NS)
 		return false;
 	p->held = false;
 	t->last_ns = now;

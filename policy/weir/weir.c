@@ -36,6 +36,7 @@
 #include "policy/weir/leaf.h"
 #include "policy/weir/probe.h"
 #include "policy/weir/shares.h"
+#include "policy/weir/stagger.h"
 
 static const struct weir_tunable tunables[] = {
 	[WP_DEPTH_US] = {"depth_us", WEIR_UNIT_US, 0, 10000000, 0,
@@ -272,17 +273,34 @@ static uint64_t promised(struct weir *w, const struct weir_group *g)
 	return wp_floor_promised(wp_of(w), g);
 }
 
+/*
+ * Another window, by probing. A somewhat wider one is not filled at once: those who fill it would end
+ * together, too. One that is much wider is so because small steps showed nothing.
+ */
+static void next_epoch(struct wp *p, uint64_t before_ns)
+{
+	if (p->open_ns > before_ns + before_ns / 8 && p->open_ns <= 2 * before_ns)
+		wp_stagger_begin(p, before_ns, p->open_ns, weir_now(p->w));
+}
+
 static weir_apart void completed(struct weir *w, struct weir_rq *rq)
 {
 	struct wp *p = wp_of(w);
-	bool moved = wp_probe_complete(p, rq->cost_ns, weir_now(w));
+	uint64_t gap_ns = weir_now(w) - p->probe.last_ns, before_ns = p->open_ns;
+	enum wp_probe_phase phase = p->probe.phase;
+	bool moved;
 
+	if (wp_stagger_is_gap(p, gap_ns))
+		wp_stagger_gap(p, gap_ns, weir_now(w));
+	moved = wp_probe_complete(p, rq->cost_ns, weir_now(w));
 	if (p->nr_floors)
 		wp_floor_complete(p, rq->cost_ns, weir_now(w));
 	if (p->nr_targets)
 		wp_latency_complete(p, rq, weir_now(w));
 	if (moved || p->promises)
 		wp_depth_update(p);
+	if (phase != p->probe.phase)
+		next_epoch(p, before_ns);
 	if (weir_prefetch_pays(w))
 		wp_ahead_completed(p);
 }
