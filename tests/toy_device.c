@@ -65,6 +65,16 @@ static void set_now(struct toy *t, uint64_t now)
 	t->now = now;
 }
 
+static uint64_t service_end_ns(struct toy *t)
+{
+	uint64_t end_ns = t->now + t->service_min_ns +
+			  util_below(&t->seed, t->service_max_ns - t->service_min_ns + 1);
+
+	if (t->coalesce_ns)
+		end_ns = (end_ns + t->coalesce_ns - 1) / t->coalesce_ns * t->coalesce_ns;
+	return end_ns;
+}
+
 static void pump(struct toy *t)
 {
 	struct weir_next next = {.at_ns = WEIR_NEVER};
@@ -95,9 +105,7 @@ static void pump(struct toy *t)
 		trq->in_device = true;
 		if (s->released)
 			s->released(s, rq);
-		event_add(t, trq,
-			  t->now + t->service_min_ns +
-				  util_below(&t->seed, t->service_max_ns - t->service_min_ns + 1));
+		event_add(t, trq, service_end_ns(t));
 	}
 }
 

@@ -51,6 +51,7 @@ struct toy {
 
 	uint64_t service_min_ns, service_max_ns;
 	uint32_t depth;	       /* 0: no limit */
+	uint64_t coalesce_ns;  /* completions are told at multiples of this; 0: at once */
 	uint64_t host_late_ns; /* timers go off up to so much late */
 
 	uint64_t now, since_ns;

@@ -15,6 +15,7 @@ void wp_depth_init(struct wp *p)
 		list_init(&p->in_flight);
 		list_init(&p->stuck);
 	}
+	p->stagger = (struct wp_stagger){0};
 	wp_probe_init(p);
 	wp_depth_update(p);
 }
@@ -71,27 +72,35 @@ void wp_depth_update(struct wp *p)
 
 	p->unsqueezed_ns = p->floor_reference ? base + base / 2
 					      : squeezed_ns(base, p->floor_squeeze);
-	/* So that every dispatch asks the stagger. */
-	p->open_ns = wp_stagger_is_on(p) ? 0 : squeezed_ns(p->unsqueezed_ns, p->squeeze);
+	p->full_ns = squeezed_ns(p->unsqueezed_ns, p->squeeze);
+	p->open_ns = wp_stagger_is_on(p) ? 0 : p->full_ns;
 }
 
-bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *at_ns,
-			bool *squeezed)
+/* There is room, but they go one by one. */
+static bool is_too_soon(struct wp *p, uint64_t window, uint64_t now, uint64_t *at_ns)
 {
-	uint64_t done_ns = 0, oldest_ns;
+	uint64_t next_ns;
 
-	if (wp_stagger_is_on(p)) {
-		uint64_t until_ns = wp_stagger_until(p, now);
-
-		if (now >= until_ns && wp_stagger_is_on(p))
-			return true;
-		if (wp_stagger_is_on(p)) {
-			*at_ns = until_ns;
-			p->held = true;
-			return false;
-		}
-		window = p->open_ns;
+	if (!wp_stagger_is_on(p) || !p->nr_in_flight)
+		return false;
+	if (p->in_flight_ns >= window) {
+		wp_stagger_filled(p);
+		return false;
 	}
+	next_ns = wp_stagger_next(p, now);
+	if (now >= next_ns)
+		return false;
+	*at_ns = next_ns;
+	p->held = true;
+	return true;
+}
+
+bool wp_depth_open_full(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed)
+{
+	uint64_t window = wp_depth_window_ns(p, owed), done_ns = 0, oldest_ns;
+
+	if (is_too_soon(p, window, now, at_ns))
+		return false;
 	find_stuck(p, now);
 	if (!p->nr_in_flight || p->in_flight_ns < window)
 		return true;

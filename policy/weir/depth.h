@@ -34,8 +34,12 @@ static inline uint64_t wp_depth_stuck_after_ns(const struct wp *p, uint64_t cost
 			  p->service_ns + cost_ns);
 }
 
-bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *at_ns,
-			bool *squeezed);
+bool wp_depth_open_full(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns, bool *squeezed);
+
+static inline uint64_t wp_depth_window_ns(const struct wp *p, bool owed)
+{
+	return owed ? (1 + WP_OWED_WINDOWS) * p->full_ns : p->full_ns;
+}
 
 /*
  * May one more go now? Who is owed something (a floor that fits) may find more in flight. If not,
@@ -44,13 +48,13 @@ bool wp_depth_open_full(struct wp *p, uint64_t window, uint64_t now, uint64_t *a
 static inline bool wp_depth_open(struct wp *p, bool owed, uint64_t now, uint64_t *at_ns,
 				 bool *squeezed)
 {
-	uint64_t window = owed ? (1 + WP_OWED_WINDOWS) * p->open_ns : p->open_ns;
+	uint64_t window = owed && p->open_ns ? wp_depth_window_ns(p, owed) : p->open_ns;
 
 	*at_ns = WEIR_NEVER;
 	*squeezed = false;
 	if (p->in_flight_ns < window || !p->nr_in_flight)
 		return true;
-	return wp_depth_open_full(p, window, now, at_ns, squeezed);
+	return wp_depth_open_full(p, owed, now, at_ns, squeezed);
 }
 
 static inline void wp_depth_start(struct wp *p, struct weir_rq *rq, uint64_t now)

@@ -195,14 +195,15 @@ struct wp_probe {
 
 /* Requests that end together, round by round: stagger.c. */
 struct wp_stagger {
-	uint32_t rounds;	/* in step, one after another */
-	uint64_t seen_ns;	/* the last of them */
-	uint64_t since_ns;	/* places are filled one by one, */
-	uint64_t lasts_ns;	/* for so long; 0: not now */
-	uint64_t from_ns;	/* what may be in flight goes up from this, */
-	uint64_t more_ns;	/* by so much */
-	uint64_t rest_until_ns; /* not again before */
+	uint32_t rounds;  /* in step, one after another */
+	uint64_t seen_ns; /* the last of them */
+	bool filling;	  /* free places: requests go one by one, nearly evenly */
+	bool keeping;	  /* the places apart: one by one, half as far apart */
+	uint64_t filling_until_ns, keeping_until_ns;
+	uint64_t service_ns, round_ns; /* in so much time so much device time goes */
+	uint64_t rest_until_ns;	       /* not again before */
 	uint64_t rest_ns;
+	bool in_vain; /* the last time */
 };
 
 struct wp {
@@ -214,6 +215,7 @@ struct wp {
 	/* Depth. */
 	uint64_t window_ns;	/* standing: device time that may be in flight */
 	uint64_t open_ns;	/* the window as it is now: one more goes while less is in flight */
+	uint64_t full_ns;	/* the same; open_ns is 0 while every dispatch must look closer */
 	uint64_t unsqueezed_ns; /* the same without latency targets */
 	uint64_t in_flight_ns;	/* counted now, without the stuck */
 	uint64_t progress_ns;	/* time since which the oldest is being worked on */

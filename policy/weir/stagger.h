@@ -5,10 +5,10 @@
 
 #include "policy/weir/internal.h"
 
-/* The places of a round are being filled one by one. */
+/* Requests go one by one. */
 static inline bool wp_stagger_is_on(const struct wp *p)
 {
-	return p->stagger.lasts_ns > 0;
+	return p->stagger.filling || p->stagger.keeping;
 }
 
 /* Was nothing completed for so long that requests may be in step? */
@@ -21,12 +21,15 @@ static inline bool wp_stagger_is_gap(const struct wp *p, uint64_t gap_ns)
 void wp_stagger_gap(struct wp *p, uint64_t gap_ns, uint64_t now);
 
 /*
- * From now on, over most of a service time, what may be in flight goes up from one to the other; then
- * the window is in force. to_ns > from_ns.
+ * From now on, for a service time or until the window is full, requests go one by one, nearly as far
+ * apart as those are whose device time is round_ns and which fill a service time evenly.
  */
-void wp_stagger_begin(struct wp *p, uint64_t from_ns, uint64_t to_ns, uint64_t now);
+void wp_stagger_begin(struct wp *p, uint64_t round_ns, uint64_t now);
 
-/* While it is on: the time from which one more may go, with what is in flight now. It may end. */
-uint64_t wp_stagger_until(struct wp *p, uint64_t now);
+/* While it is on, something is in flight, and there is room: when the next may go. It may end. O(1) */
+uint64_t wp_stagger_next(struct wp *p, uint64_t now);
+
+/* There is no room: what is being filled is full. O(1) */
+void wp_stagger_filled(struct wp *p);
 
 #endif

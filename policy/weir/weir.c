@@ -14,13 +14,14 @@
  *
  *	1. While enough device time is in flight to keep the device at its peak, nothing goes. What
  *	   is in the device waits without order, so no more than that is put there (depth.h,
- *	   probe.h). A group that misses its latency target makes that less (latency.c).
+ *	   probe.h), and one by one where places would become free all at once (stagger.c). A
+ *	   group that misses its latency target makes that less (latency.c).
  *	2. A group that is behind its floor goes first (floor.c).
  *	3. Else the group goes whose tag is smallest, from the root down (shares.h). A group that
  *	   was empty for a moment keeps its claim: it comes back with credit for one request.
  *	4. Within a group sync goes before async, with bounded waiting (leaf.h).
  *
- * The device is never kept idle on purpose.
+ * The device is never kept idle for somebody who may come.
  *
  * Worked example. A card takes 18.9 us of its time for a 4 KiB read, and 100 us from one end to the
  * other. Groups A and B have 256 reads queued each and weights 200 and 100, C has weight 100 and
@@ -280,7 +281,7 @@ static uint64_t promised(struct weir *w, const struct weir_group *g)
 static void next_epoch(struct wp *p, uint64_t before_ns)
 {
 	if (p->open_ns > before_ns + before_ns / 8 && p->open_ns <= 2 * before_ns)
-		wp_stagger_begin(p, before_ns, p->open_ns, weir_now(p->w));
+		wp_stagger_begin(p, (before_ns + p->open_ns) / 2, weir_now(p->w));
 }
 
 static weir_apart void completed(struct weir *w, struct weir_rq *rq)
