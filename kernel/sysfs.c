@@ -117,6 +117,21 @@ static ssize_t contexts_show(struct weir_mq *mq, const struct weir_mq_attr *a, c
 	return sysfs_emit(page, "%u\n", READ_ONCE(mq->nr_contexts));
 }
 
+/* All at the same moment, or what groups had and were entitled to could not be compared. */
+static ssize_t stats_reset_store(struct weir_mq *mq, const struct weir_mq_attr *a, const char *page,
+				 size_t count)
+{
+	unsigned long flags;
+	bool yes;
+
+	if (kstrtobool(page, &yes) || !yes)
+		return -EINVAL;
+	spin_lock_irqsave(&mq->lock, flags);
+	weir_stats_reset(mq->w, weir_mq_now());
+	spin_unlock_irqrestore(&mq->lock, flags);
+	return count;
+}
+
 /* ---- the directory ---- */
 
 static struct weir_mq_attr policy = __ATTR(policy, 0644, policy_show, policy_store);
@@ -124,9 +139,10 @@ static struct weir_mq_attr tunables = __ATTR(tunables, 0444, weir_mq_tunables_sh
 static struct weir_mq_attr profile = __ATTR(profile, 0644, weir_mq_profile_show,
 					    weir_mq_profile_store);
 static struct weir_mq_attr contexts = __ATTR(contexts, 0444, contexts_show, NULL);
+static struct weir_mq_attr stats_reset = __ATTR(stats_reset, 0200, NULL, stats_reset_store);
 
 static struct attribute *attrs[] = {
-	&policy.attr, &tunables.attr, &profile.attr, &contexts.attr, NULL,
+	&policy.attr, &tunables.attr, &profile.attr, &contexts.attr, &stats_reset.attr, NULL,
 };
 
 static const struct attribute_group group = {

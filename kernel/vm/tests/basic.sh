@@ -32,6 +32,11 @@ ok "no ceilings" sh -c "echo $dev rbps=max wiops=max >$C/a/io.weir.max && ! grep
 ok "a target" sh -c "echo $dev target=5000 >$C/a/io.weir.latency && grep -qx '$dev target=5000' $C/a/io.weir.latency"
 ok "no two figures of the statistics have one name" sh -c "! tr ' ' '\n' <$C/a/io.weir.stat | sed -n 's/=.*//p' | sort | uniq -d | grep ."
 ok "statistics" grep -q "^$dev rbytes=" $C/a/io.weir.stat
+(echo 0 >$C/a/cgroup.procs && exec dd if=/dev/$D of=/dev/null bs=4k count=9 iflag=direct status=none)
+ok "that count" grep -q " rios=9 .* rservice_max_us=[1-9]" $C/a/io.weir.stat
+ok "what is no yes does not reset them" sh -c "! echo 0 >$Q/iosched/stats_reset" 2>/dev/null
+ok "they still count" grep -q " rios=9 " $C/a/io.weir.stat
+ok "and are reset" sh -c "echo 1 >$Q/iosched/stats_reset && grep -q ' rios=0 .* rservice_max_us=0 ' $C/a/io.weir.stat"
 
 echo none >$Q/scheduler
 ok "it is unloaded when nothing uses it" rmmod weir
