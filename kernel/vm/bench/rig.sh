@@ -5,6 +5,11 @@
 . /tmp/settings # ROUNDS, and CLOCK: how often, and by which clock, each thing is measured
 cd /tmp || exit 1
 
+# busybox has it, and is the shell only on the clock that counts.
+command -v usleep >/dev/null || usleep() {
+	sleep "$(awk "BEGIN {print $1 / 1000000}")"
+}
+
 # Milliseconds that a measurement takes, and before it, until the rates are even.
 WINDOW=${WINDOW:-4000}
 RAMP=${RAMP:-2000}
