@@ -19,6 +19,7 @@ int cmd_policies(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_curve(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_reproduce(int argc, char **argv);
 int cmd_rerun(int argc, char **argv);
 
 #endif

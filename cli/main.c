@@ -27,6 +27,8 @@ static const struct command commands[] = {
 	{"devices", cmd_devices, "weir devices", "list the device models, or measure one"},
 	{"curve", cmd_curve, "weir curve", "depth against throughput and p99, and the knee"},
 	{"doctor", cmd_doctor, "weir doctor", "what on this host will not work, and the mend"},
+	{"reproduce", cmd_reproduce, "weir reproduce",
+	 "published figures of I/O schedulers beside simulated ones"},
 	{"rerun", cmd_rerun, "weir rerun", "run a flight recording again, answer by answer"},
 };
 
