@@ -49,8 +49,9 @@
  *   - a write is of the noidle kind (fsync, a commit) if it is sync and not marked as one of a
  *     stream, as O_DIRECT writes are. Reads never are;
  *   - a process's queue isn't made anew when it splits off or changes its group: see coop.c;
- *   - flushes, requests put at the head, and what the driver gives back go before all others and
- *     are on nobody's account: the block layer has them in the driver's queue;
+ *   - flushes, writes with FUA or a flush before them, requests put at the head, and what the
+ *     driver gives back go before all others and are on nobody's account: the block layer has them
+ *     in the driver's queue, past the scheduler. So it did with such writes from 2.6.37 on;
  *   - the search of a cooperator takes the queue nearest to the head. The original took one of the
  *     two neighbours by the form of its tree;
  *   - close_cooperator, allow_cross_merge, group_preempt_noidle: the original has no such
@@ -161,6 +162,12 @@ static void set_priority(struct cfq_queue *q, const struct weir_rq *rq)
 		q->idle_window = false;
 }
 
+/* Flushes, and the data of a write that comes with one or must be on the medium. */
+static bool goes_past(const struct weir_rq *rq)
+{
+	return rq->op == WEIR_OP_FLUSH || (rq->flags & (WEIR_RQ_FUA | WEIR_RQ_PREFLUSH));
+}
+
 static void cfq_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 {
 	struct cfq *c = weir_policy_data(w);
@@ -170,7 +177,7 @@ static void cfq_insert(struct weir *w, struct weir_rq *rq, enum weir_where where
 
 	cfq_run_timer(c);
 	crq->rq = rq;
-	crq->express = where == WEIR_HEAD || rq->op == WEIR_OP_FLUSH;
+	crq->express = where == WEIR_HEAD || goes_past(rq);
 	if (crq->express) {
 		if (where == WEIR_HEAD)
 			list_push_front(&c->express, &rq->link);
