@@ -61,101 +61,83 @@ static uint64_t interleaved(struct weir_ctx *const p[3], unsigned int from, unsi
 	uint64_t begin_ns = h->now;
 	unsigned int n;
 
-	for (n = from; n < to; n++) {
-		struct weir_rq *rq = util_bio(h, WEIR_OP_READ, 32 * n, 32);
-		uint32_t index = h->nr_rqs - 1, got;
-
-		rq->ctx = p[n % 3];
-		weir_insert(h->w, rq, WEIR_TAIL, h->now);
-		for (;;) {
-			struct weir_next next;
-			struct weir_rq *at = weir_dispatch(h->w, h->now, &next);
-
-			if (at) {
-				got = (uint32_t)(at - h->rq);
-				break;
-			}
-			h->now = next.at_ns;
-		}
-		assert_int_equal(got, index);
-		util_complete(h, index);
-	}
+	for (n = from; n < to; n++)
+		in_time(read_16k_at(p[n % 3], 32 * n));
 	return h->now - begin_ns;
 }
 
-/*
- * Somebody far away keeps the disk from being theirs alone. Preemption by closeness serves them
- * already while one is waited for; joined, they are one queue and have one slice.
- */
+/* The three come together, so that the end of one's request finds the next one's near the head. */
+static void come_together(struct weir_ctx *p[3])
+{
+	unsigned int n;
+
+	for (n = 0; n < 3; n++)
+		p[n] = any_process();
+	for (n = 0; n < 3; n++)
+		read_16k_at(p[n], 32 * n);
+}
+
+/* Joined, they are one queue: no waits, and what one reads merges with what another has queued. */
 static void cooperators(void **state)
 {
 	struct weir_ctx *p[3];
-	unsigned int on, n;
+	uint32_t into, first, n;
 
 	(void)state;
-	for (on = 0; on < 2; on++) {
-		start("close_cooperator", on);
-		for (n = 0; n < 3; n++)
-			p[n] = any_process();
-		/* They come together, so that the first one's end finds the others' next requests. */
-		for (n = 0; n < 3; n++) {
-			read_16k_at(p[n], 32 * n);
-		}
-		util_expect(h, 0);
-		if (on) {
-			util_expect(h, 1);
-			util_expect(h, 2);
-		} else {
-			expect_wait(8 * MS);
-			h->now += 8 * MS;
-			util_expect(h, 1);
-			expect_wait(8 * MS);
-			h->now += 8 * MS;
-			util_expect(h, 2);
-		}
-		if (on)
-			assert_int_equal(interleaved(p, 3, 60), 0);
-		/* Merging is within a queue: joined, theirs is one. */
-		if (on) {
-			uint32_t into, first = read_at(p[0], 10000);
+	start(NULL, 0);
+	come_together(p);
+	for (n = 0; n < 3; n++)
+		util_expect(h, n);
+	assert_int_equal(interleaved(p, 3, 60), 0);
+	first = read_at(p[0], 10000);
+	assert_int_equal(merge_as(p[1], 10008, &into), WEIR_MERGE_BACK);
+	assert_int_equal(into, first);
+	assert_int_equal(merge_as(p[2], 10016, &into), WEIR_MERGE_BACK);
+	util_host_stop(h);
+}
 
-			assert_int_equal(merge_as(p[1], 10008, &into), WEIR_MERGE_BACK);
-			assert_int_equal(into, first);
-		}
-		util_host_stop(h);
+/* Without, each switch from one to another costs a wait. */
+static void no_cooperators(void **state)
+{
+	struct weir_ctx *p[3];
+	uint32_t into, n;
+
+	(void)state;
+	start("close_cooperator", 0);
+	come_together(p);
+	for (n = 0; n < 3; n++) {
+		util_expect(h, n);
+		if (n < 2)
+			expect_wait(8 * MS);
+		h->now += 8 * MS;
 	}
+	read_at(p[0], 10000);
+	assert_int_equal(merge_as(p[1], 10008, &into), WEIR_MERGE_NONE);
+	util_host_stop(h);
 }
 
 /* Their queue gets seeky, and they part. */
 static void parting(void **state)
 {
 	struct weir_ctx *p[3], *other;
-	uint32_t into, n, index;
+	uint32_t into, n;
 
 	(void)state;
 	start(NULL, 0);
-	for (n = 0; n < 3; n++)
-		p[n] = any_process();
+	come_together(p);
 	other = any_process();
-	for (n = 0; n < 3; n++) {
-		read_16k_at(p[n], 32 * n);
-	}
 	for (n = 0; n < 3; n++)
 		util_expect(h, n);
 	interleaved(p, 3, 30);
-	for (n = 0; n < 12; n++) {
-		index = read_at(p[n % 3], (n % 3 + 1) * FAR + 8 * n);
-		while (util_dispatch(h) != index)
-			h->now += 1 * MS;
-		util_complete(h, index);
-	}
+	for (n = 0; n < 12; n++)
+		in_time(read_at(p[n % 3], (n % 3 + 1) * FAR + 8 * n));
 	/* Its slice ends with another one's turn. */
 	h->now += 200 * MS;
 	util_expect(h, read_at(other, 8 * FAR));
 	h->now += 20 * MS;
 	for (n = 0; n < 6; n++)
 		read_at(p[n % 3], (n % 3 + 1) * FAR + 1000 + 1000 * n);
-	index = read_at(p[0], 20000);
+	read_at(p[0], 20000);
 	assert_int_equal(merge_as(p[1], 20008, &into), WEIR_MERGE_NONE);
 	assert_int_equal(merge_as(p[2], 20008, &into), WEIR_MERGE_NONE);
 	assert_int_equal(merge_as(p[0], 20008, &into), WEIR_MERGE_BACK);
@@ -170,11 +152,7 @@ static void owner_ends(void **state)
 
 	(void)state;
 	start(NULL, 0);
-	for (n = 0; n < 3; n++)
-		p[n] = any_process();
-	for (n = 0; n < 3; n++) {
-		read_16k_at(p[n], 32 * n);
-	}
+	come_together(p);
 	for (n = 0; n < 3; n++)
 		util_expect(h, n);
 	interleaved(p, 3, 30);
@@ -229,8 +207,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(merging),     cmocka_unit_test(joining),
-		cmocka_unit_test(cooperators), cmocka_unit_test(parting),
-		cmocka_unit_test(owner_ends),  cmocka_unit_test(moves),
+		cmocka_unit_test(cooperators), cmocka_unit_test(no_cooperators),
+		cmocka_unit_test(parting),     cmocka_unit_test(owner_ends),
+		cmocka_unit_test(moves),
 	};
 
 	return cmocka_run_group_tests_name("cfq, processes", tests, NULL, NULL);
