@@ -145,6 +145,24 @@ static void drains(void **state)
 	util_host_stop(h);
 }
 
+/* Without waiting, it is this alone that keeps an async request from going beside a sync one. */
+static void async_after_sync(void **state)
+{
+	struct weir_ctx *a;
+	uint32_t r, w;
+
+	(void)state;
+	start("slice_idle", 0);
+	a = any_process();
+	r = read_at(a, 0);
+	w = write_at(a, FAR);
+	expect_start(r);
+	expect_wait(WEIR_NEVER);
+	util_complete(h, r);
+	expect_start(w);
+	util_host_stop(h);
+}
+
 /* After a late sync request async depth begins at one, and grows by one each slice_sync. */
 static void async_ramp(void **state)
 {
@@ -253,10 +271,15 @@ static void notes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nearest_first), cmocka_unit_test(metadata_first),
-		cmocka_unit_test(fifo),		 cmocka_unit_test(quantum),
-		cmocka_unit_test(no_limit),	 cmocka_unit_test(drains),
-		cmocka_unit_test(async_ramp),	 cmocka_unit_test(async_requests),
+		cmocka_unit_test(nearest_first),
+		cmocka_unit_test(metadata_first),
+		cmocka_unit_test(fifo),
+		cmocka_unit_test(quantum),
+		cmocka_unit_test(no_limit),
+		cmocka_unit_test(drains),
+		cmocka_unit_test(async_after_sync),
+		cmocka_unit_test(async_ramp),
+		cmocka_unit_test(async_requests),
 		cmocka_unit_test(notes),
 	};
 

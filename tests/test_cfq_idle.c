@@ -57,6 +57,48 @@ static void slice_ends(void **state)
 	util_host_stop(h);
 }
 
+/* Not for a process that would come back after the end of its slice. */
+static void not_beyond_the_slice(void **state)
+{
+	struct weir_ctx *a, *b;
+	uint32_t n, other, i;
+
+	(void)state;
+	start(NULL, 0);
+	a = any_process();
+	b = any_process();
+	n = read_at(a, 0);
+	other = read_at(b, FAR);
+	util_expect(h, n);
+	for (i = 0; i < 24; i++) {
+		h->now += 4 * MS;
+		n = read_at(a, 8 * (i + 1));
+		util_expect(h, n);
+	}
+	/* It is over in 4 ms. */
+	h->now += 1 * MS;
+	n = read_at(a, 8 * (i + 1));
+	util_expect(h, n);
+	util_expect(h, other);
+	util_host_stop(h);
+}
+
+/* One long thought proves nothing. */
+static void first_thought(void **state)
+{
+	struct weir_ctx *a, *b;
+
+	(void)state;
+	start(NULL, 0);
+	a = any_process();
+	b = any_process();
+	h->now += 100 * MS;
+	util_expect(h, read_at(a, 0));
+	read_at(b, FAR);
+	expect_wait(8 * MS);
+	util_host_stop(h);
+}
+
 /* Whoever thinks longer than slice_idle isn't waited for. */
 static void thinks_too_long(void **state)
 {
@@ -103,6 +145,36 @@ static void seeky(void **state)
 	h->now += 8 * MS;
 	util_expect(h, other);
 	util_host_stop(h);
+}
+
+/*
+ * Seeky, and with several requests at once: deep. It is waited for, unless the device is done with
+ * them in less than half of the slice.
+ */
+static void deep(void **state)
+{
+	struct weir_ctx *a, *b;
+	uint32_t n[4], other, first, i, late;
+
+	(void)state;
+	for (late = 0; late < 2; late++) {
+		start("close_cooperator", 0);
+		a = any_process();
+		b = any_process();
+		for (i = 0; i < 8; i++)
+			in_time(read_at(a, FAR * (i % 2) + i * 10000));
+		h->now += 10 * MS;
+		for (i = 0; i < 4; i++)
+			n[i] = read_at(a, FAR * (i % 2) + i * 20000);
+		other = read_at(b, 3 * FAR);
+		first = util_dispatch(h);
+		assert_in_range(first, n[0], n[3]);
+		util_complete(h, first);
+		h->now += late ? 60 * MS : 10 * MS;
+		assert_int_equal(start_all(), late ? 3 : 4);
+		assert_int_equal(h->rq[other].state, late ? WEIR_RQ_QUEUED : WEIR_RQ_DISPATCHED);
+		util_host_stop(h);
+	}
 }
 
 /* No more requests will come of a process that has ended. */
@@ -221,8 +293,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_for_reader),
 		cmocka_unit_test(slice_ends),
+		cmocka_unit_test(not_beyond_the_slice),
+		cmocka_unit_test(first_thought),
 		cmocka_unit_test(thinks_too_long),
 		cmocka_unit_test(seeky),
+		cmocka_unit_test(deep),
 		cmocka_unit_test(gone),
 		cmocka_unit_test(group_idle),
 		cmocka_unit_test(hw_tag),

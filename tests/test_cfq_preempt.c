@@ -34,6 +34,57 @@ static void among_busy_queues(void **state)
 	util_host_stop(h);
 }
 
+/* Who was interrupted has what was left of its slice to its credit, and goes before its equals. */
+static void rest_of_slice(void **state)
+{
+	struct weir_ctx *a, *b, *rt;
+	uint32_t n, other, more;
+
+	(void)state;
+	start(NULL, 0);
+	/* Of the highest level: there the number of others doesn't move a queue back. */
+	a = process(root, WEIR_IOPRIO_BE, 0);
+	b = process(root, WEIR_IOPRIO_BE, 0);
+	rt = process(root, WEIR_IOPRIO_RT, 4);
+	n = read_at(a, 0);
+	more = read_at(a, 8);
+	read_at(a, 16);
+	other = read_at(b, FAR);
+	util_expect(h, n);
+	h->now += 30 * MS;
+	util_expect(h, more);
+	util_expect(h, read_at(rt, 3 * FAR)); /* 150 ms are left */
+	h->now += 8 * MS;
+	util_expect(h, more + 1);
+	expect_wait(8 * MS);
+	h->now += 8 * MS;
+	util_expect(h, other);
+	util_host_stop(h);
+}
+
+/* Nobody has a right to more when the slice is used up: a newcomer is next, before who waits. */
+static void after_the_slice(void **state)
+{
+	struct weir_ctx *a, *b, *c;
+	uint32_t n, other, new;
+
+	(void)state;
+	start(NULL, 0);
+	a = any_process();
+	b = any_process();
+	c = any_process();
+	n = read_at(a, 0);
+	read_at(a, 8);
+	other = read_at(b, FAR);
+	util_expect(h, n);
+	h->now += 100 * MS;
+	new = read_at(c, 3 * FAR);
+	util_expect(h, new);
+	h->now += 8 * MS;
+	util_expect(h, other);
+	util_host_stop(h);
+}
+
 /* Best effort never interrupts real-time, not even while that is waited for. */
 static void real_time_is_not_interrupted(void **state)
 {
@@ -235,6 +286,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(among_busy_queues),
+		cmocka_unit_test(rest_of_slice),
+		cmocka_unit_test(after_the_slice),
 		cmocka_unit_test(real_time_is_not_interrupted),
 		cmocka_unit_test(close_to_the_head),
 		cmocka_unit_test(idle_class),

@@ -121,6 +121,35 @@ static void leaf_weight(void **state)
 	toy_stop(&toy);
 }
 
+/*
+ * Readers that seek are served one request each, and none is waited for but the last: each such
+ * slice ends with its first completion. All of them together have no more than their group's share.
+ */
+static void many_small_slices(void **state)
+{
+	struct weir_group *random;
+	struct toy_stream *s[4], *other;
+	uint64_t done = 0;
+	unsigned int n;
+
+	(void)state;
+	start(NULL);
+	random = toy_group(&toy, weir_root(toy.w), 500);
+	for (n = 0; n < 4; n++) {
+		s[n] = toy_stream(&toy, random, 1);
+		s[n]->think_ns = 50 * TOY_US;
+		s[n]->ctx = weir_ctx_create(toy.w, random, WEIR_IOPRIO_NONE, 0, toy.now);
+		toy_start_stream(&toy, s[n]);
+	}
+	other = start_reader(toy_group(&toy, weir_root(toy.w), 500), 100 * TOY_US);
+	run(10 * TOY_S);
+	for (n = 0; n < 4; n++)
+		done += s[n]->done;
+	assert_near(done * 1000 / (10 * 1000), 500, 25);
+	assert_near(other->done * 1000 / (10 * 1000 * 10 / 11), 500, 25);
+	toy_stop(&toy);
+}
+
 /* A level is a fifth of the slice: 180 ms against 40. */
 static void priorities(void **state)
 {
@@ -297,15 +326,11 @@ static void weight_change(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_groups),
-		cmocka_unit_test(hierarchy),
-		cmocka_unit_test(leaf_weight),
-		cmocka_unit_test(priorities),
-		cmocka_unit_test(classes),
-		cmocka_unit_test(target_latency),
-		cmocka_unit_test(group_idle_keeps_share),
-		cmocka_unit_test(iops_mode),
-		cmocka_unit_test(async_writer),
+		cmocka_unit_test(two_groups),	  cmocka_unit_test(hierarchy),
+		cmocka_unit_test(leaf_weight),	  cmocka_unit_test(many_small_slices),
+		cmocka_unit_test(priorities),	  cmocka_unit_test(classes),
+		cmocka_unit_test(target_latency), cmocka_unit_test(group_idle_keeps_share),
+		cmocka_unit_test(iops_mode),	  cmocka_unit_test(async_writer),
 		cmocka_unit_test(weight_change),
 	};
 

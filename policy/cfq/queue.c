@@ -46,7 +46,10 @@ static bool within_reach(const struct cfq *c, const struct weir_rq *rq, uint64_t
 	return true;
 }
 
-/* The better of the two, of which one may be NULL: sync, metadata, then what costs the head less. */
+/*
+ * The better of the two, of which one may be NULL: metadata, or what costs the head less. The
+ * original asks first which is sync; here all of a queue are, or none.
+ */
 static struct weir_rq *choose(const struct cfq *c, struct weir_rq *a, struct weir_rq *b,
 			      uint64_t from)
 {
@@ -55,8 +58,6 @@ static struct weir_rq *choose(const struct cfq *c, struct weir_rq *a, struct wei
 
 	if (!a || !b || a == b)
 		return a ? a : b;
-	if (weir_rq_is_sync(a) != weir_rq_is_sync(b))
-		return weir_rq_is_sync(a) ? a : b;
 	if ((a->flags ^ b->flags) & WEIR_RQ_META)
 		return a->flags & WEIR_RQ_META ? a : b;
 	a_near = within_reach(c, a, from, &a_cost);
