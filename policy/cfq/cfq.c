@@ -45,7 +45,7 @@
  *   - virtual disk time is kept in microseconds, or requests, at shift 12;
  *   - the original sets slice_idle to 0 when a device without seeks registers, and lets whoever
  *     sets it later have it. Here it counts as 0 on such a device unless nonrot_idle is set;
- *   - requests of one queue at the same sector are both kept, as from 2.6.38 on;
+ *   - requests of one queue at the same sector are both kept; older kernels sent the first one on;
  *   - a write is of the noidle kind (fsync, a commit) if it is sync and not marked as one of a
  *     stream, as O_DIRECT writes are. Reads never are;
  *   - a process's queue isn't made anew when it splits off or changes its group: see coop.c;
@@ -186,7 +186,7 @@ static void cfq_insert(struct weir *w, struct weir_rq *rq, enum weir_where where
 		return;
 	}
 	crq->proc = proc_of(rq);
-	q = sync ? cfq_proc_queue(c, crq->proc) : async_queue(rq);
+	q = sync ? cfq_proc_queue(crq->proc) : async_queue(rq);
 	if (sync)
 		set_priority(q, rq);
 	crq->expires_ns = cfq_now(c) +

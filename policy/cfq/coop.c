@@ -96,11 +96,10 @@ static void part(struct cfq_proc *p)
 	enter(p, own);
 }
 
-struct cfq_queue *cfq_proc_queue(struct cfq *c, struct cfq_proc *p)
+struct cfq_queue *cfq_proc_queue(struct cfq_proc *p)
 {
 	struct cfq_queue *q = p->queue, *to;
 
-	(void)c;
 	if (q->coop && q->split) {
 		if (q->nr_procs == 1) {
 			q->coop = false;

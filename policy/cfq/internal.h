@@ -419,7 +419,7 @@ void cfq_proc_init(struct cfq_proc *p, struct weir_ctx *ctx, struct cfq_group *c
 /* It takes its queue out of its group, for good or to go elsewhere. O(n) in what it has there. */
 void cfq_proc_leave(struct cfq *c, struct cfq_proc *p);
 /* The queue of its next sync request: here processes join and part. */
-struct cfq_queue *cfq_proc_queue(struct cfq *c, struct cfq_proc *p);
+struct cfq_queue *cfq_proc_queue(struct cfq_proc *p);
 struct cfq_queue *cfq_close_cooperator(const struct cfq *c, const struct cfq_queue *q);
 void cfq_coop_join(struct cfq_queue *q, struct cfq_queue *with);
 
