@@ -133,6 +133,8 @@ static void describe(struct weir_rq *to, blk_opf_t opf, sector_t sector, u32 nr_
 		to->flags |= WEIR_RQ_META;
 	if (opf & REQ_NOMERGE_FLAGS)
 		to->flags |= WEIR_RQ_NOMERGE;
+	if (opf & REQ_IDLE)
+		to->flags |= WEIR_RQ_IDLE_OK;
 }
 
 static void describe_request(struct weir_rq *to, struct request *rq, struct weir_group *g,

@@ -98,7 +98,8 @@ static void submit_direct(struct lab_worker *w, struct lab_worker_io *io, uint64
 	struct lab_bio *bio = &io->bio;
 
 	bio->op = (enum weir_op)op_of_dir[io->dir];
-	bio->flags = io->dir == LAB_DIR_READ ? 0 : WEIR_RQ_SYNC;
+	/* As in Linux: who writes past the cache is likely to go on. */
+	bio->flags = io->dir == LAB_DIR_READ ? 0 : WEIR_RQ_SYNC | WEIR_RQ_IDLE_OK;
 	if (io->dir == LAB_DIR_WRITE && w->job->sync_writes)
 		bio->flags |= WEIR_RQ_FUA;
 	bio->sector = w->sector + (offset >> WEIR_SECTOR_SHIFT);

@@ -191,6 +191,17 @@ json_t *gauntlet_job(const json_t *run, const char *name)
 	return entry_of(run, "jobs", "jobname", name);
 }
 
+bool gauntlet_keeps_idle(const char *policy)
+{
+	static const char *const those[] = {"cfq"};
+	size_t n;
+
+	for (n = 0; n < sizeof(those) / sizeof(those[0]); n++)
+		if (!strcmp(policy, those[n]))
+			return true;
+	return false;
+}
+
 double gauntlet_iops(const json_t *entry)
 {
 	return gauntlet_number(entry, "read/iops") + gauntlet_number(entry, "write/iops");

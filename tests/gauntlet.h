@@ -58,6 +58,12 @@ json_t *gauntlet_part(const json_t *object, const char *path);	/* "read/clat_ns"
 double gauntlet_number(const json_t *object, const char *path); /* "total/iops" */
 bool gauntlet_true(const json_t *object, const char *path);
 
+/*
+ * Does it keep the device idle on purpose, waiting for one process while others have requests? Then
+ * what it leaves to these is no measure of what comes before the policy.
+ */
+bool gauntlet_keeps_idle(const char *policy);
+
 /* Reads and writes together, of a group or a job. */
 double gauntlet_iops(const json_t *entry);
 double gauntlet_ios(const json_t *entry);

@@ -121,12 +121,13 @@ static void one_pair(struct util_host *h, const struct weir_policy *from,
 	for (n = 0; n < ROUND; n++)
 		util_insert_as(h, c.g[n % 4], n % 3 ? c.ctx[n % 4] : NULL,
 			       n % 5 ? WEIR_OP_READ : WEIR_OP_WRITE, n * 1000, 8);
-	for (n = 0; n < 6; n++)
-		assert_true(util_dispatch(h) != UTIL_NONE);
+	/* Some policies give one, and wait for it. */
+	for (n = 0; n < 6 && util_dispatch(h) != UTIL_NONE; n++)
+		;
 	held = count(h, WEIR_RQ_HELD);
 	queued = count(h, WEIR_RQ_QUEUED);
 	in_flight = count(h, WEIR_RQ_DISPATCHED);
-	assert_true(held >= 5 && queued >= 20 && in_flight == 6);
+	assert_true(held >= 5 && queued >= 20 && in_flight >= 1 && in_flight == n);
 	h->now += 1000;
 	switch_to(h, to);
 	assert_int_equal(count(h, WEIR_RQ_HELD), held);
@@ -325,7 +326,7 @@ static void between_prepare_and_commit(void **state)
 		struct weir_ctx *old_ctx = weir_ctx_create(h->w, old, WEIR_IOPRIO_NONE, 0, h->now);
 		struct weir_switch *sw = prepare(h, to);
 		struct crowd c;
-		uint32_t a, b;
+		uint32_t a, b, first, second;
 
 		crowd_come(h, &c);
 		weir_ctx_exit(old_ctx, h->now);
@@ -333,10 +334,14 @@ static void between_prepare_and_commit(void **state)
 		a = util_insert_as(h, c.g[1], c.ctx[1], WEIR_OP_READ, 0, 8);
 		weir_switch_commit(h->w, sw, h->now);
 		b = util_insert_as(h, c.g[2], NULL, WEIR_OP_READ, 0, 8);
-		assert_in_range(util_dispatch(h), a, b);
-		assert_in_range(util_dispatch(h), a, b);
-		util_complete(h, a);
-		util_complete(h, b);
+		first = util_dispatch(h);
+		assert_in_range(first, a, b);
+		util_complete(h, first);
+		/* Long enough for those that wait for the first one's process. */
+		h->now += WEIR_NS_PER_S;
+		second = util_dispatch(h);
+		assert_in_range(second, a, b);
+		util_complete(h, second);
 		crowd_go(h, &c);
 	}
 }

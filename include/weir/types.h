@@ -99,7 +99,7 @@ enum {
 	WEIR_RQ_META = 1 << 2,	   /* file system metadata, journal: never held by a ceiling */
 	WEIR_RQ_PREFLUSH = 1 << 3, /* a flush goes before the data */
 	WEIR_RQ_NOMERGE = 1 << 4,  /* neither grows nor is absorbed */
-	WEIR_RQ_IDLE_OK = 1 << 5, /* reserved for policies that idle: more of this stream follows */
+	WEIR_RQ_IDLE_OK = 1 << 5,  /* a sync write, and more are likely to follow: O_DIRECT */
 };
 
 /* ioprio classes, numbered as in Linux. */
