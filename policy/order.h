@@ -9,7 +9,8 @@
  *
  * `device` is what all queues of one device have in common: settings, mostly. It outlives them.
  *
- * Requests that go before all others never come here: see below.
+ * Requests that go before all others never come here: see below. All but init, insert, remove and
+ * dispatch may be NULL.
  */
 #ifndef WEIR_POLICY_ORDER_H
 #define WEIR_POLICY_ORDER_H
