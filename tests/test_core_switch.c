@@ -333,8 +333,11 @@ static void between_prepare_and_commit(void **state)
 		a = util_insert_as(h, c.g[1], c.ctx[1], WEIR_OP_READ, 0, 8);
 		weir_switch_commit(h->w, sw, h->now);
 		b = util_insert_as(h, c.g[2], NULL, WEIR_OP_READ, 0, 8);
+		/* Some would let the second wait. */
+		weir_set_drain(h->w, true, h->now);
 		assert_in_range(util_dispatch(h), a, b);
 		assert_in_range(util_dispatch(h), a, b);
+		weir_set_drain(h->w, false, h->now);
 		util_complete(h, a);
 		util_complete(h, b);
 		crowd_go(h, &c);

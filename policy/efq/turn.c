@@ -15,9 +15,6 @@
 #include "policy/efq/internal.h"
 
 enum {
-	/* A turn costs a tick at least: without, one that ends in the instant in which it began, on a
-	 * device that takes everything at once, would be free. */
-	TICK_MS = 1,
 	/* What a sector or a request is counted as, so that slices and counts compare: 100 MB/s. */
 	SECTOR_NS = 5000,
 	REQUEST_NS = 1000000,
@@ -79,7 +76,7 @@ static uint64_t amount(struct weir *w, const struct efq *e)
 	}
 	if (e->slice_runs && now > e->slice_start_ns)
 		from_ns = e->slice_start_ns;
-	return weir_max64(now - from_ns, TICK_MS * WEIR_NS_PER_MS);
+	return now - from_ns;
 }
 
 void efq_turn_end(struct weir *w, struct efq *e)
