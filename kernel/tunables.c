@@ -20,25 +20,17 @@ static const struct weir_tunable *tunable_of(struct weir_mq *mq, int n)
 	return &weir_policy_info(weir_current_policy(mq->w))->tunables[n];
 }
 
-/* "noop [deadline] anticipatory", as queue/scheduler. */
-static int show_names(char *page, int at, const struct weir_tunable *t, u64 value)
-{
-	int begin = at;
-	u64 n;
-
-	for (n = 0; n <= t->max; n++)
-		at += sysfs_emit_at(page, at, n == value ? "%s[%s]" : "%s%s", n ? " " : "",
-				    t->names[n]);
-	return at - begin;
-}
-
+/* A number, or "noop [deadline] anticipatory", as queue/scheduler shows what there is. */
 static int show_value(char *page, const struct weir_tunable *t, u64 value)
 {
-	int at;
+	int at = 0;
+	u64 n;
 
 	if (t->unit != WEIR_UNIT_CHOICE)
 		return sysfs_emit(page, "%llu\n", value);
-	at = show_names(page, 0, t, value);
+	for (n = 0; n <= t->max; n++)
+		at += sysfs_emit_at(page, at, n == value ? "%s[%s]" : "%s%s", n ? " " : "",
+				    t->names[n]);
 	return at + sysfs_emit_at(page, at, "\n");
 }
 
@@ -96,13 +88,15 @@ static ssize_t tunable_store(struct weir_mq *mq, const struct weir_mq_attr *a, c
 static int list_one(char *page, int at, const struct weir_tunable *t, u64 value)
 {
 	int begin = at;
+	u64 n;
 
 	if (t->unit != WEIR_UNIT_CHOICE)
 		return sysfs_emit_at(page, at, "%s=%llu %s %llu-%llu default=%llu %s\n", t->name,
 				     value, weir_unit_name(t->unit), t->min, t->max, t->def,
 				     t->help);
 	at += sysfs_emit_at(page, at, "%s=%s choice ", t->name, t->names[value]);
-	at += show_names(page, at, t, value);
+	for (n = 0; n <= t->max; n++)
+		at += sysfs_emit_at(page, at, "%s%s", n ? "|" : "", t->names[n]);
 	at += sysfs_emit_at(page, at, " default=%s %s\n", t->names[t->def], t->help);
 	return at - begin;
 }
