@@ -218,7 +218,8 @@ static void check_names(const struct weir_tunable *t)
 
 static void registry(void **state)
 {
-	static const char *const order[] = {"noop", "deadline", "anticipatory", "efq", "tpps", "weir"};
+	static const char *const order[] = {"noop", "deadline", "anticipatory",
+					    "efq",  "tpps",	"weir"};
 	unsigned int n, t;
 
 	(void)state;
