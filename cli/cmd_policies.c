@@ -78,11 +78,27 @@ static void print_keeps(const struct weir_policy_info *info)
 	putchar('\n');
 }
 
+/* From least to most, or all names of a choice. */
+static void format_range(char *out, size_t bytes, const struct weir_tunable *t)
+{
+	char min[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES];
+	size_t used = 0;
+	unsigned int n;
+
+	if (t->unit != WEIR_UNIT_CHOICE) {
+		snprintf(out, bytes, "%s..%s", lab_format_value(min, t->min, t->unit),
+			 lab_format_value(max, t->max, t->unit));
+		return;
+	}
+	for (n = 0; t->names[n] && used < bytes; n++)
+		used += (size_t)snprintf(out + used, bytes - used, "%s%s", n ? "|" : "",
+					 t->names[n]);
+}
+
 static void print_one(const struct weir_policy_info *info)
 {
 	const struct weir_tunable *t = info->tunables;
-	char def[LAB_TEXT_BYTES], min[LAB_TEXT_BYTES], max[LAB_TEXT_BYTES],
-		range[2 * LAB_TEXT_BYTES];
+	char def[LAB_TEXT_BYTES], range[128];
 
 	printf("%s: %s\n\n", info->name, info->help);
 	print_keeps(info);
@@ -92,10 +108,9 @@ static void print_one(const struct weir_policy_info *info)
 	}
 	printf("%-20s %-8s %-10s %s\n", "tunable", "unit", "default", "range");
 	for (; t->name; t++) {
-		lab_format_value(def, t->def, t->unit);
-		snprintf(range, sizeof(range), "%s..%s", lab_format_value(min, t->min, t->unit),
-			 lab_format_value(max, t->max, t->unit));
-		printf("%-20s %-8s %-10s ", t->name, weir_unit_name(t->unit), def);
+		format_range(range, sizeof(range), t);
+		printf("%-20s %-8s %-10s ", t->name, weir_unit_name(t->unit),
+		       lab_format_tunable(def, t->def, t));
 		if (strlen(t->help) <= REPORT_COLUMNS - 60)
 			printf("%-18s %s\n", range, t->help);
 		else
@@ -104,6 +119,23 @@ static void print_one(const struct weir_policy_info *info)
 }
 
 /* ---- JSON ---- */
+
+static json_t *tunable_json(const struct weir_tunable *t)
+{
+	json_t *names;
+	unsigned int n;
+
+	if (t->unit != WEIR_UNIT_CHOICE)
+		return json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name, "unit",
+				 weir_unit_name(t->unit), "default", (json_int_t)t->def, "min",
+				 (json_int_t)t->min, "max", (json_int_t)t->max, "help", t->help);
+	names = json_array();
+	for (n = 0; t->names[n]; n++)
+		json_array_append_new(names, json_string(t->names[n]));
+	return json_pack("{s:s, s:s, s:s, s:o, s:s}", "name", t->name, "unit",
+			 weir_unit_name(t->unit), "default", weir_choice_name(t, t->def), "choices",
+			 names, "help", t->help);
+}
 
 static json_t *policy_json(const struct weir_policy_info *info)
 {
@@ -116,11 +148,7 @@ static json_t *policy_json(const struct weir_policy_info *info)
 			json_array_append_new(keeps,
 					      json_string(weir_keeps_name((enum weir_keeps)bit)));
 	for (; t && t->name; t++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:I, s:I, s:I, s:s}", "name", t->name,
-						"unit", weir_unit_name(t->unit), "default",
-						(json_int_t)t->def, "min", (json_int_t)t->min,
-						"max", (json_int_t)t->max, "help", t->help));
+		json_array_append_new(list, tunable_json(t));
 	return json_pack("{s:s, s:s, s:o, s:o}", "name", info->name, "help", info->help, "enforces",
 			 keeps, "tunables", list);
 }

@@ -43,7 +43,7 @@ static void print_policy(const struct lab_rerun_result *r)
 	for (i = 0; i < r->nr_tunables; i++)
 		if (r->tunable[i] != info->tunables[i].def)
 			printf(" %s=%s", info->tunables[i].name,
-			       lab_format_value(buf, r->tunable[i], info->tunables[i].unit));
+			       lab_format_tunable(buf, r->tunable[i], &info->tunables[i]));
 	putchar('\n');
 }
 

@@ -52,16 +52,50 @@ static uint32_t places(uint64_t share, uint32_t pool, enum weir_dir dir)
 	return n > WEIR_ADMIT_MIN ? n : WEIR_ADMIT_MIN;
 }
 
+/* Does anything limit it, the pool or the policy? */
+static bool is_limited(const struct weir *w)
+{
+	return w->cfg.pool || w->policy->places;
+}
+
+/* The default rule: the share of the pool, and the block layer's marks on it. */
+static struct weir_places places_by_share(uint64_t share, uint32_t pool, enum weir_dir dir)
+{
+	uint32_t n = places(share, pool, dir);
+
+	return (struct weir_places){
+		.most = n,
+		.on = weir_on_mark(n),
+		.off = weir_off_mark(n),
+		.wake = weir_off_mark(n) + (n <= 2 * WEIR_ADMIT_MIN),
+	};
+}
+
+static struct weir_places places_of(const struct weir_group *g, enum weir_dir dir)
+{
+	struct weir *w = g->w;
+	struct weir_places p;
+
+	if (!w->policy->places)
+		return places_by_share(pool_share(g), w->cfg.pool, dir);
+	w->policy->places(w, g, dir, &p);
+	weir_assert(p.off && p.off <= p.on && p.on <= p.most && p.wake && p.wake <= p.most);
+	return p;
+}
+
 static uint32_t limit(const struct weir_group *g, enum weir_dir dir)
 {
-	uint32_t pool = g->w->cfg.pool;
-
-	return pool ? places(pool_share(g), pool, dir) : UINT32_MAX;
+	return is_limited(g->w) ? places_of(g, dir).most : UINT32_MAX;
 }
 
 uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir)
 {
 	return limit(g, dir);
+}
+
+bool weir_admits_all(const struct weir *w)
+{
+	return !is_limited(w);
 }
 
 uint32_t weir_admitted(const struct weir_group *g, enum weir_dir dir)
@@ -79,52 +113,57 @@ bool weir_admit_waits(const struct weir_group *g, enum weir_dir dir)
 	return g->admission[dir].waiting;
 }
 
-static uint32_t on_mark(uint32_t n)
-{
-	uint32_t on = n - n / 8 + 1;
-
-	return on < n ? on : n;
-}
-
-static uint32_t off_mark(uint32_t n)
-{
-	uint32_t less = n / 8 + n / 16 + 1;
-
-	return n > less ? n - less : 1;
-}
-
-/* Of this direction; reads count with the group's writes against the limit of both. */
+/*
+ * Of this direction; by the default rule reads count with the group's writes against the limit of
+ * both.
+ */
 static uint32_t admitted(const struct weir_group *g, enum weir_dir dir)
 {
 	uint32_t n = g->admission[dir].admitted;
 
-	return dir == WEIR_READ ? n + g->admission[WEIR_WRITE].admitted : n;
+	return dir == WEIR_READ && !g->w->policy->places ? n + g->admission[WEIR_WRITE].admitted
+							 : n;
 }
 
 /* Less than the least limit, and so below every mark. */
 static bool is_far_from_limit(const struct weir_group *g)
 {
-	return admitted(g, WEIR_READ) < WEIR_ADMIT_MIN && !g->admission[WEIR_READ].congested &&
-	       !g->admission[WEIR_WRITE].congested;
+	return !g->w->policy->places && admitted(g, WEIR_READ) < WEIR_ADMIT_MIN &&
+	       !g->admission[WEIR_READ].congested && !g->admission[WEIR_WRITE].congested;
+}
+
+static void set_congested(struct weir_group *g, enum weir_dir dir, const struct weir_places *p)
+{
+	uint32_t used = admitted(g, dir);
+
+	if (used >= p->on)
+		g->admission[dir].congested = true;
+	else if (used < p->off)
+		g->admission[dir].congested = false;
 }
 
 /* Of both directions, since reads count with the writes. */
 static void update_congested(struct weir_group *g)
 {
-	uint64_t share = g->w->cfg.pool ? pool_share(g) : 0;
+	struct weir *w = g->w;
+	uint64_t share = w->cfg.pool && !w->policy->places ? pool_share(g) : 0;
 	unsigned int dir;
 
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-		struct weir_admission *a = &g->admission[dir];
-		uint32_t n = g->w->cfg.pool ? places(share, g->w->cfg.pool, (enum weir_dir)dir)
-					    : UINT32_MAX;
-		uint32_t used = admitted(g, (enum weir_dir)dir);
+		struct weir_places p = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
 
-		if (used >= on_mark(n))
-			a->congested = true;
-		else if (used < off_mark(n))
-			a->congested = false;
+		if (w->policy->places)
+			p = places_of(g, (enum weir_dir)dir);
+		else if (w->cfg.pool)
+			p = places_by_share(share, w->cfg.pool, (enum weir_dir)dir);
+		set_congested(g, (enum weir_dir)dir, &p);
 	}
+}
+
+/* Only then can a share be lent. */
+static bool divides_by_share(const struct weir *w)
+{
+	return w->cfg.pool && !w->policy->places;
 }
 
 /* More than waits for a ceiling. */
@@ -174,8 +213,13 @@ static void refuse(struct weir_group *g, enum weir_dir dir)
 		weir_entitle_busy(g, g->w->now);
 		weir_entitle_quiet(g, g->w->now);
 	}
-	if (g->w->cfg.pool)
+	if (divides_by_share(g->w))
 		lend(g, dir);
+}
+
+static bool pool_is_full(const struct weir *w)
+{
+	return w->cfg.pool && w->pool_used >= w->cfg.pool;
 }
 
 /* Reads may use the pool up to the last place when the group is below its share. */
@@ -183,9 +227,9 @@ static bool may_admit(const struct weir_group *g, enum weir_dir dir)
 {
 	const struct weir *w = g->w;
 
-	if (!w->cfg.pool)
+	if (!is_limited(w))
 		return true;
-	return g->flow[dir].nr_held < WEIR_ADMIT_HELD && w->pool_used < w->cfg.pool &&
+	return g->flow[dir].nr_held < WEIR_ADMIT_HELD && !pool_is_full(w) &&
 	       (admitted(g, dir) < WEIR_ADMIT_MIN || admitted(g, dir) < limit(g, dir));
 }
 
@@ -202,7 +246,7 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 	if (yes) {
 		a->admitted++;
 		w->pool_used++;
-		if (w->cfg.pool && !is_far_from_limit(g))
+		if (is_limited(w) && !is_far_from_limit(g))
 			update_congested(g);
 	} else {
 		refuse(g, dir);
@@ -215,14 +259,12 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 static bool may_wake(const struct weir_group *g, enum weir_dir dir)
 {
 	const struct weir *w = g->w;
-	uint32_t n;
 
-	if (!w->cfg.pool)
+	if (!is_limited(w))
 		return true;
-	if (g->flow[dir].nr_held >= WEIR_ADMIT_HELD || w->pool_used >= w->cfg.pool)
+	if (g->flow[dir].nr_held >= WEIR_ADMIT_HELD || pool_is_full(w))
 		return false;
-	n = limit(g, dir);
-	return admitted(g, dir) < off_mark(n) + (n <= 2 * WEIR_ADMIT_MIN);
+	return admitted(g, dir) < places_of(g, dir).wake;
 }
 
 /* Runs the host, which may do anything: the group may be gone afterwards. */
@@ -241,11 +283,6 @@ static void wake(struct weir_group *g, enum weir_dir dir)
 	weir_record_woken(w);
 }
 
-static bool pool_is_full(const struct weir *w)
-{
-	return w->cfg.pool && w->pool_used >= w->cfg.pool;
-}
-
 /*
  * Once through today's waiters. Two marks in the list keep the place: who is refused again goes
  * behind the end, and who leaves takes nothing along.
@@ -261,7 +298,7 @@ static void wake_waiters(struct weir *w)
 		list_insert_between(after, at, at->next);
 		if (may_wake(a->group, a->dir))
 			wake(a->group, a->dir);
-		else if (w->cfg.pool)
+		else if (divides_by_share(w))
 			lend_again(a);
 		at = after->next;
 		list_unlink(after);
@@ -283,6 +320,15 @@ void weir_admission_wake(struct weir *w)
 		wake_waiters(w);
 	}
 	w->waking = false;
+}
+
+void weir_admission_changed(struct weir *w)
+{
+	struct weir_group *g;
+
+	list_for_each(g, &w->groups, struct weir_group, all)
+		update_congested(g);
+	weir_admission_wake(w);
 }
 
 void weir_release(struct weir *w, struct weir_group *g, enum weir_dir dir, uint64_t now)

@@ -17,6 +17,9 @@
  * n - n/8 - n/16 - 1; against the reads' limit the group's writes count too. Who was refused at its
  * own limit is woken below the off mark; who was refused because the pool was full is woken by the
  * next free place, in order of asking.
+ *
+ * A policy may have a rule of its own for a group's places and marks: struct weir_places in spi.h. A
+ * ceiling that holds requests, and the pool as the limit of all, are in force under any.
  */
 #ifndef WEIR_CORE_ADMISSION_H
 #define WEIR_CORE_ADMISSION_H
@@ -41,6 +44,8 @@ struct weir_admission {
 void weir_admission_init(struct weir_group *g);
 /* Something that refusals depend on has changed: wakes those who may ask again. */
 void weir_admission_wake(struct weir *w);
+/* The policy's rule has changed: the same, and congestion is looked at anew. O(groups) */
+void weir_admission_changed(struct weir *w);
 /* g disappears: nobody is woken for it any more. */
 void weir_admission_forget(struct weir_group *g);
 

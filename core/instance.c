@@ -183,6 +183,8 @@ int weir_tunable_set(struct weir *w, unsigned int index, uint64_t value, uint64_
 	if (w->policy->tuned)
 		w->policy->tuned(w, index);
 	w->retry_ns = 0;
+	if (w->policy->places)
+		weir_admission_changed(w);
 	return 0;
 }
 

@@ -35,6 +35,32 @@ enum {
 	WEIR_CHANGED_MAX = 1 << 3,
 };
 
+/*
+ * What a policy that divides the request pool by a rule of its own says of a group, for one
+ * direction: see `places` below. 1 <= off <= on <= most; with off < on congestion has hysteresis.
+ */
+struct weir_places {
+	uint32_t most; /* requests that may be admitted at once */
+	uint32_t on;   /* congested when it has so many */
+	uint32_t off;  /* and until it has less than so many */
+	uint32_t wake; /* who was refused may ask again when it has less than so many; 1..most */
+};
+
+/* The block layer's marks on a pool of n requests, n > 0: 128 gives on at 113, off below 103. */
+static inline uint32_t weir_on_mark(uint32_t n)
+{
+	uint32_t on = n - n / 8 + 1;
+
+	return on < n ? on : n;
+}
+
+static inline uint32_t weir_off_mark(uint32_t n)
+{
+	uint32_t less = n / 8 + n / 16 + 1;
+
+	return n > less ? n - less : 1;
+}
+
 struct weir_policy {
 	struct weir_policy_info info;
 	uint32_t instance_size; /* bytes of state */
@@ -72,6 +98,15 @@ struct weir_policy {
 	 * much of the request pool. Default: none. O(depth)
 	 */
 	uint64_t (*promised)(struct weir *w, const struct weir_group *g);
+	/*
+	 * How many requests g may have of the pool in this direction, whatever the other direction
+	 * and other groups have, and with which marks; in force also where the host has set no pool.
+	 * config.pool, where there is one, stays the limit of all groups together. Answers may change
+	 * only with the policy's tunables and in group_changed(). Default: by entitlement, with the
+	 * block layer's marks, as core/admission.h tells. O(1)
+	 */
+	void (*places)(struct weir *w, const struct weir_group *g, enum weir_dir dir,
+		       struct weir_places *out);
 	void (*complete)(struct weir *w, struct weir_rq *rq);
 	/* It left the device without completing: it will be inserted at the head right after. */
 	void (*undispatch)(struct weir *w, struct weir_rq *rq);
@@ -111,7 +146,12 @@ uint64_t weir_group_active_since_ns(const struct weir_group *g);
 /* Tells the operator, through the host's note(). */
 void weir_note(struct weir *w, const char *text);
 
-extern const struct weir_policy weir_policy_noop, weir_policy_deadline, weir_policy_cfq,
-	weir_policy_tpps, weir_policy_weir;
+extern const struct weir_policy weir_policy_noop;
+extern const struct weir_policy weir_policy_deadline;
+extern const struct weir_policy weir_policy_anticipatory;
+extern const struct weir_policy weir_policy_cfq;
+extern const struct weir_policy weir_policy_efq;
+extern const struct weir_policy weir_policy_tpps;
+extern const struct weir_policy weir_policy_weir;
 
 #endif

@@ -248,4 +248,6 @@ void weir_switch_commit(struct weir *w, struct weir_switch *sw, uint64_t now)
 	}
 	weir_wait_set(&w->clocks, WEIR_CLOCK_HOST);
 	w->retry_ns = 0;
+	if (old->places || w->policy->places)
+		weir_admission_changed(w);
 }

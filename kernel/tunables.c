@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tunables as files of queue/iosched/: each shows its value, a plain number, and takes one. -EINVAL
- * is what is no number, -ERANGE what is out of range; `tunables` tells the range.
+ * Tunables as files of queue/iosched/: each shows its value, a plain number, and takes one. A choice
+ * shows its names, with brackets around the one in force, and takes a name. -EINVAL is what is no
+ * number, or no name of the choice; -ERANGE what is out of range; `tunables` tells what is accepted.
  *
  * A file belongs to a name, not to a policy: the table has each name once, whatever number of
  * policies have such a tunable, and a handler asks the policy of the moment. So no reader gets what
@@ -14,18 +15,49 @@
 static struct weir_mq_attr *files; /* of every name that any policy has */
 static unsigned int nr_files;
 
+static const struct weir_tunable *tunable_of(struct weir_mq *mq, int n)
+{
+	return &weir_policy_info(weir_current_policy(mq->w))->tunables[n];
+}
+
+/* A number, or "noop [deadline] anticipatory", as queue/scheduler shows what there is. */
+static int show_value(char *page, const struct weir_tunable *t, u64 value)
+{
+	int at = 0;
+	u64 n;
+
+	if (t->unit != WEIR_UNIT_CHOICE)
+		return sysfs_emit(page, "%llu\n", value);
+	for (n = 0; n <= t->max; n++)
+		at += sysfs_emit_at(page, at, n == value ? "%s[%s]" : "%s%s", n ? " " : "",
+				    t->names[n]);
+	return at + sysfs_emit_at(page, at, "\n");
+}
+
 static ssize_t tunable_show(struct weir_mq *mq, const struct weir_mq_attr *a, char *page)
 {
 	unsigned long flags;
-	u64 value = 0;
-	int n;
+	int n, ret = -ENODEV;
 
 	spin_lock_irqsave(&mq->lock, flags);
 	n = weir_tunable_find(weir_current_policy(mq->w), a->attr.name);
 	if (n >= 0)
-		value = weir_tunable_get(mq->w, n);
+		ret = show_value(page, tunable_of(mq, n), weir_tunable_get(mq->w, n));
 	spin_unlock_irqrestore(&mq->lock, flags);
-	return n < 0 ? -ENODEV : sysfs_emit(page, "%llu\n", value);
+	return ret;
+}
+
+/* One word, and the newline that echo sends. */
+static int parse_choice(const struct weir_tunable *t, const char *page, u64 *value)
+{
+	int n;
+
+	for (n = 0; t->names[n]; n++)
+		if (sysfs_streq(page, t->names[n])) {
+			*value = n;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 static ssize_t tunable_store(struct weir_mq *mq, const struct weir_mq_attr *a, const char *page,
@@ -35,17 +67,38 @@ static ssize_t tunable_store(struct weir_mq *mq, const struct weir_mq_attr *a, c
 	u64 value;
 	int n, ret;
 
-	ret = kstrtou64(page, 10, &value);
-	if (ret)
-		return ret;
 	spin_lock_irqsave(&mq->lock, flags);
 	n = weir_tunable_find(weir_current_policy(mq->w), a->attr.name);
-	ret = n < 0 ? -ENODEV : weir_tunable_set(mq->w, n, value, weir_mq_now());
+	if (n < 0)
+		ret = -ENODEV;
+	else if (tunable_of(mq, n)->unit == WEIR_UNIT_CHOICE)
+		ret = parse_choice(tunable_of(mq, n), page, &value);
+	else
+		ret = kstrtou64(page, 10, &value);
+	if (!ret)
+		ret = weir_tunable_set(mq->w, n, value, weir_mq_now());
 	spin_unlock_irqrestore(&mq->lock, flags);
 	if (ret)
 		return ret;
 	weir_mq_kick(mq);
 	return count;
+}
+
+/* A line of `tunables`. */
+static int list_one(char *page, int at, const struct weir_tunable *t, u64 value)
+{
+	int begin = at;
+	u64 n;
+
+	if (t->unit != WEIR_UNIT_CHOICE)
+		return sysfs_emit_at(page, at, "%s=%llu %s %llu-%llu default=%llu %s\n", t->name,
+				     value, weir_unit_name(t->unit), t->min, t->max, t->def,
+				     t->help);
+	at += sysfs_emit_at(page, at, "%s=%s choice ", t->name, t->names[value]);
+	for (n = 0; n <= t->max; n++)
+		at += sysfs_emit_at(page, at, "%s%s", n ? "|" : "", t->names[n]);
+	at += sysfs_emit_at(page, at, " default=%s %s\n", t->names[t->def], t->help);
+	return at - begin;
 }
 
 ssize_t weir_mq_tunables_show(struct weir_mq *mq, const struct weir_mq_attr *a, char *page)
@@ -58,9 +111,7 @@ ssize_t weir_mq_tunables_show(struct weir_mq *mq, const struct weir_mq_attr *a, 
 	spin_lock_irqsave(&mq->lock, flags);
 	t = weir_policy_info(weir_current_policy(mq->w))->tunables;
 	for (n = 0; t && t[n].name; n++)
-		at += sysfs_emit_at(page, at, "%s=%llu %s %llu-%llu default=%llu %s\n", t[n].name,
-				    weir_tunable_get(mq->w, n), weir_unit_name(t[n].unit), t[n].min,
-				    t[n].max, t[n].def, t[n].help);
+		at += list_one(page, at, &t[n], weir_tunable_get(mq->w, n));
 	spin_unlock_irqrestore(&mq->lock, flags);
 	return at;
 }

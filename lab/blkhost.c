@@ -397,7 +397,6 @@ struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 	h->max_sectors = h->cfg.core.max_sectors;
 	h->depth = d->info.queue_depth;
 	h->merge = h->cfg.core.merge;
-	h->pooled = h->cfg.core.pool != 0;
 	h->write_cache = d->info.profile.flush_ns != 0;
 	h->host_ns = h->cfg.host_ns;
 	h->waiters_tail = &h->waiters;
@@ -407,8 +406,10 @@ struct lab_host *lab_host_new(struct lab_engine *e, struct lab_device *d,
 	host_flush_init(h);
 	if (!wrong)
 		h->weir = weir_create(&h->cfg.core, &core, policy, tunables, lab_now(e), &code);
-	if (h->weir)
+	if (h->weir) {
+		h->pooled = !weir_admits_all(h->weir);
 		return h;
+	}
 	if (!wrong)
 		wrong = code == -WEIR_ERANGE   ? "a tunable of the policy is out of range"
 			: code == -WEIR_ENOMEM ? "out of memory"

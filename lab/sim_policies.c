@@ -41,9 +41,8 @@ static void list_tunables(const struct weir_policy_info *info, char *out, size_t
 static bool set_tunable(struct lab_policy_choice *c, char *text, char *err, size_t err_bytes)
 {
 	const struct weir_policy_info *info = weir_policy_info(c->policy);
-	char *equals = strchr(text, '='), names[512], low[LAB_TEXT_BYTES], high[LAB_TEXT_BYTES];
+	char *equals = strchr(text, '='), names[512];
 	const struct weir_tunable *t;
-	uint64_t value;
 	int index;
 
 	if (equals)
@@ -56,18 +55,10 @@ static bool set_tunable(struct lab_policy_choice *c, char *text, char *err, size
 		return false;
 	}
 	t = &info->tunables[index];
-	if (lab_parse_value(equals + 1, t->unit, &value) && value >= t->min && value <= t->max) {
-		c->tunable[index] = value;
+	if (lab_parse_tunable(equals + 1, t, &c->tunable[index]))
 		return true;
-	}
-	if (t->unit == WEIR_UNIT_BOOL)
-		snprintf(err, err_bytes, "--policy: %s: %s=%.80s: accepted is 0 or 1", info->name,
-			 text, equals + 1);
-	else
-		snprintf(err, err_bytes, "--policy: %s: %s=%.80s: accepted is %s, from %s to %s",
-			 info->name, text, equals + 1, lab_unit_accepts(t->unit),
-			 lab_format_value(low, t->min, t->unit),
-			 lab_format_value(high, t->max, t->unit));
+	snprintf(err, err_bytes, "--policy: %s: %s=%.80s: accepted is %s", info->name, text,
+		 equals + 1, lab_tunable_accepts(names, sizeof(names), t));
 	return false;
 }
 

@@ -128,8 +128,52 @@ const char *lab_unit_accepts(enum weir_unit unit)
 		return "whole us, or with ms or s";
 	case WEIR_UNIT_MS:
 		return "whole ms, or with s";
+	case WEIR_UNIT_CHOICE:
+		return "a name";
 	}
 	return "";
+}
+
+bool lab_parse_tunable(const char *text, const struct weir_tunable *t, uint64_t *out)
+{
+	int index;
+
+	if (t->unit == WEIR_UNIT_CHOICE) {
+		index = weir_choice_find(t, text);
+		*out = index < 0 ? 0 : (uint64_t)index;
+		return index >= 0;
+	}
+	return lab_parse_value(text, t->unit, out) && *out >= t->min && *out <= t->max;
+}
+
+const char *lab_format_tunable(char *buf, uint64_t value, const struct weir_tunable *t)
+{
+	const char *name = weir_choice_name(t, value);
+
+	return name ? name : lab_format_value(buf, value, t->unit);
+}
+
+char *lab_tunable_accepts(char *buf, size_t bytes, const struct weir_tunable *t)
+{
+	char low[LAB_TEXT_BYTES], high[LAB_TEXT_BYTES];
+	size_t used = 0;
+	unsigned int n;
+
+	if (t->unit == WEIR_UNIT_CHOICE) {
+		for (n = 0; t->names[n] && used < bytes; n++)
+			used += (size_t)snprintf(buf + used, bytes - used, "%s%s",
+						 !n		   ? ""
+						 : t->names[n + 1] ? ", "
+								   : " or ",
+						 t->names[n]);
+	} else if (t->unit == WEIR_UNIT_BOOL) {
+		snprintf(buf, bytes, "0 or 1");
+	} else {
+		snprintf(buf, bytes, "%s, from %s to %s", lab_unit_accepts(t->unit),
+			 lab_format_value(low, t->min, t->unit),
+			 lab_format_value(high, t->max, t->unit));
+	}
+	return buf;
 }
 
 /* value / scale with three digits, and a unit behind it. */

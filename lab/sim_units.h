@@ -19,6 +19,13 @@ const char *lab_unit_accepts(enum weir_unit unit);
 
 #define LAB_TEXT_BYTES 24
 
+/* The same for a policy's tunable, with its range; a choice goes by its names. */
+bool lab_parse_tunable(const char *text, const struct weir_tunable *t, uint64_t *out);
+/* buf has LAB_TEXT_BYTES; the answer may be a name of the table instead. */
+const char *lab_format_tunable(char *buf, uint64_t value, const struct weir_tunable *t);
+/* What it takes, with its range, for messages; into buf, which is returned. */
+char *lab_tunable_accepts(char *buf, size_t bytes, const struct weir_tunable *t);
+
 /* Each writes into buf, which has LAB_TEXT_BYTES, and returns it. */
 char *lab_format_ns(char *buf, uint64_t ns);		/* 831ns 12.3us 1.25ms 17.0s */
 char *lab_format_count(char *buf, uint64_t n);		/* 831 12345 1.23M */

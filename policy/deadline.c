@@ -21,11 +21,10 @@
  *
  * Hooks are O(log n) in queued requests: insert, dispatch, remove, front merges; others O(1).
  */
+#include "policy/deadline.h"
+
 #include "core/assert.h"
 #include "core/fixed.h"
-#include "core/list.h"
-#include "core/rbtree.h"
-#include "core/spi.h"
 #include "core/spi_state.h"
 
 enum {
@@ -51,17 +50,10 @@ static const struct weir_tunable deadline_tunables[] = {
 	{.name = NULL},
 };
 
-struct deadline_dir {
-	struct weir_rb_tree tree; /* by first sector */
-	struct weir_list fifo;	  /* by expiry: rq->link */
-	struct weir_rq *next;	  /* continues the current batch, or NULL */
-};
-
 struct deadline {
-	struct deadline_dir dir[WEIR_NR_DIRS];
+	struct deadline_device device;
+	struct deadline_queue queue;
 	struct weir_list express; /* rq->link */
-	uint32_t batching;	  /* requests that the current batch has had */
-	uint32_t starved;	  /* times that waiting writes have stood back */
 };
 
 /* In rq->policy. */
@@ -69,10 +61,10 @@ struct deadline_rq {
 	struct weir_rb node;
 	struct weir_rq *rq;
 	uint64_t expires_ns;
-	bool express;
+	bool express; /* the policy's: not in the queue */
 };
 
-_Static_assert(sizeof(struct deadline_rq) <= WEIR_RQ_POLICY_BYTES, "does not fit into a request");
+_Static_assert(sizeof(struct deadline_rq) <= ORDER_RQ_BYTES, "does not fit into a request");
 
 static struct deadline_rq *deadline_rq(struct weir_rq *rq)
 {
@@ -89,57 +81,47 @@ static struct weir_rq *rq_of(struct weir_rb *node)
 	return node ? weir_container_of(node, struct deadline_rq, node)->rq : NULL;
 }
 
-static struct deadline_dir *dir_of(struct deadline *dl, const struct weir_rq *rq)
+static struct deadline_dir *dir_of(struct deadline_queue *q, const struct weir_rq *rq)
 {
-	return &dl->dir[weir_op_dir((enum weir_op)rq->op)];
+	return &q->dir[weir_op_dir((enum weir_op)rq->op)];
 }
 
-static int deadline_init(struct weir *w)
+/* ---- the order ---- */
+
+static void queue_init(struct weir *w, void *queue, void *device)
 {
-	struct deadline *dl = weir_policy_data(w);
+	struct deadline_queue *q = queue;
 	int dir;
 
+	(void)w;
+	__builtin_memset(q, 0, sizeof(*q));
+	q->device = device;
 	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-		weir_rb_init(&dl->dir[dir].tree);
-		list_init(&dl->dir[dir].fifo);
+		weir_rb_init(&q->dir[dir].tree);
+		list_init(&q->dir[dir].fifo);
 	}
-	list_init(&dl->express);
-	return 0;
 }
 
-static void deadline_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+static void queue_insert(struct weir *w, void *queue, struct weir_rq *rq)
 {
-	struct deadline *dl = weir_policy_data(w);
-	struct deadline_dir *dir = dir_of(dl, rq);
+	struct deadline_queue *q = queue;
+	struct deadline_dir *dir = dir_of(q, rq);
 	struct deadline_rq *drq = deadline_rq(rq);
-	bool is_read = rq->op == WEIR_OP_READ;
 
 	drq->rq = rq;
-	drq->express = where == WEIR_HEAD || rq->op == WEIR_OP_FLUSH;
-	if (where == WEIR_HEAD) {
-		list_push_front(&dl->express, &rq->link);
-		return;
-	}
-	if (drq->express) {
-		list_push_back(&dl->express, &rq->link);
-		return;
-	}
-	drq->expires_ns = weir_add_sat(
-		weir_now(w),
-		weir_policy_tunable(w, is_read ? READ_EXPIRE : WRITE_EXPIRE) * WEIR_NS_PER_MS);
+	drq->expires_ns = weir_add_sat(weir_now(w),
+				       q->device->expire_ns[weir_op_dir((enum weir_op)rq->op)]);
 	weir_rb_insert(&dir->tree, &drq->node, rq->sector);
 	list_push_back(&dir->fifo, &rq->link);
 }
 
-static void deadline_remove(struct weir *w, struct weir_rq *rq)
+static void queue_remove(struct weir *w, void *queue, struct weir_rq *rq)
 {
-	struct deadline *dl = weir_policy_data(w);
-	struct deadline_dir *dir = dir_of(dl, rq);
+	struct deadline_dir *dir = dir_of(queue, rq);
 	struct deadline_rq *drq = deadline_rq(rq);
 
+	(void)w;
 	list_unlink(&rq->link);
-	if (drq->express)
-		return;
 	/* A batch goes on past the gap. */
 	if (dir->next == rq)
 		dir->next = rq_of(weir_rb_next(&drq->node));
@@ -147,30 +129,30 @@ static void deadline_remove(struct weir *w, struct weir_rq *rq)
 }
 
 /* Between batches: reads, or it's time for writes. One of the lists has something. */
-static struct deadline_dir *choose_dir(struct weir *w, struct deadline *dl)
+static struct deadline_dir *choose_dir(struct deadline_queue *q)
 {
-	struct deadline_dir *read = &dl->dir[WEIR_READ], *write = &dl->dir[WEIR_WRITE];
+	struct deadline_dir *read = &q->dir[WEIR_READ], *write = &q->dir[WEIR_WRITE];
 
 	if (list_is_empty(&read->fifo))
 		return write;
-	if (list_is_empty(&write->fifo) || dl->starved < weir_policy_tunable(w, WRITES_STARVED))
+	if (list_is_empty(&write->fifo) || q->starved < q->device->writes_starved)
 		return read;
 	return write;
 }
 
-/* The request that goes next, not from the express list; *begins: with a new batch. */
-static struct weir_rq *choose(struct weir *w, struct deadline *dl, bool *begins)
+/* The request that goes next; *begins: with a new batch. */
+static struct weir_rq *choose(struct weir *w, struct deadline_queue *q, bool *begins)
 {
-	struct weir_rq *rq = dl->dir[WEIR_WRITE].next, *oldest;
+	struct weir_rq *rq = q->dir[WEIR_WRITE].next, *oldest;
 	struct deadline_dir *dir;
 
 	*begins = false;
 	if (!rq)
-		rq = dl->dir[WEIR_READ].next;
-	if (rq && dl->batching < weir_policy_tunable(w, FIFO_BATCH))
+		rq = q->dir[WEIR_READ].next;
+	if (rq && q->batching < q->device->fifo_batch)
 		return rq;
 	*begins = true;
-	dir = choose_dir(w, dl);
+	dir = choose_dir(q);
 	if (list_is_empty(&dir->fifo))
 		return NULL;
 	oldest = list_first(&dir->fifo, struct weir_rq, link);
@@ -179,40 +161,154 @@ static struct weir_rq *choose(struct weir *w, struct deadline *dl, bool *begins)
 	return dir->next;
 }
 
-static void begin_batch(struct deadline *dl, const struct weir_rq *rq)
+static void begin_batch(struct deadline_queue *q, const struct weir_rq *rq)
 {
-	dl->batching = 0;
+	q->batching = 0;
 	if (rq->op != WEIR_OP_READ)
-		dl->starved = 0;
-	else if (!list_is_empty(&dl->dir[WEIR_WRITE].fifo))
-		dl->starved++;
+		q->starved = 0;
+	else if (!list_is_empty(&q->dir[WEIR_WRITE].fifo))
+		q->starved++;
 }
 
-static struct weir_rq *deadline_dispatch(struct weir *w, bool force, struct weir_verdict *v)
+static struct weir_rq *queue_dispatch(struct weir *w, void *queue, bool force,
+				      struct weir_verdict *v)
 {
-	struct deadline *dl = weir_policy_data(w);
+	struct deadline_queue *q = queue;
 	struct weir_rq *rq, *next;
 	bool begins;
 
 	(void)force; /* it never waits anyway */
 	(void)v;
-	if (!list_is_empty(&dl->express)) {
-		rq = list_first(&dl->express, struct weir_rq, link);
-		list_unlink(&rq->link);
-		return rq;
-	}
-	rq = choose(w, dl, &begins);
+	rq = choose(w, q, &begins);
 	if (!rq)
 		return NULL;
 	if (begins)
-		begin_batch(dl, rq);
-	dl->batching++;
+		begin_batch(q, rq);
+	q->batching++;
 	next = rq_of(weir_rb_next(&deadline_rq(rq)->node));
-	deadline_remove(w, rq);
-	dl->dir[WEIR_READ].next = NULL;
-	dl->dir[WEIR_WRITE].next = NULL;
-	dir_of(dl, rq)->next = next;
+	queue_remove(w, q, rq);
+	q->dir[WEIR_READ].next = NULL;
+	q->dir[WEIR_WRITE].next = NULL;
+	dir_of(q, rq)->next = next;
 	return rq;
+}
+
+static struct weir_rq *queue_find_front(struct weir *w, void *queue, const struct weir_rq *bio)
+{
+	struct deadline_queue *q = queue;
+	struct weir_rq *rq;
+
+	(void)w;
+	/* Without the search, the core's hint still finds some. */
+	if (!q->device->front_merges)
+		return NULL;
+	rq = rq_of(weir_rb_at_or_after(&dir_of(q, bio)->tree, weir_rq_end(bio)));
+	return rq && rq->sector == weir_rq_end(bio) ? rq : NULL;
+}
+
+static void queue_merged(struct weir *w, void *queue, struct weir_rq *rq, enum weir_merge kind)
+{
+	struct deadline_rq *drq = deadline_rq(rq);
+
+	(void)w;
+	if (kind == WEIR_MERGE_FRONT) {
+		weir_rb_erase(&dir_of(queue, rq)->tree, &drq->node);
+		weir_rb_insert(&dir_of(queue, rq)->tree, &drq->node, rq->sector);
+	}
+}
+
+/* The survivor inherits the earlier expiry, and the place in the list that goes with it. */
+static void queue_joining(struct weir *w, void *queue, struct weir_rq *first,
+			  struct weir_rq *second)
+{
+	struct deadline_rq *a = deadline_rq(first), *b = deadline_rq(second);
+
+	(void)w;
+	(void)queue;
+	if (b->expires_ns >= a->expires_ns)
+		return;
+	a->expires_ns = b->expires_ns;
+	list_unlink(&first->link);
+	list_replace(&second->link, &first->link);
+	list_init(&second->link); /* for its removal, which follows */
+}
+
+static struct weir_rq *queue_latter(void *queue, struct weir_rq *rq)
+{
+	(void)queue;
+	return rq_of(weir_rb_next(&deadline_rq(rq)->node));
+}
+
+static struct weir_rq *queue_former(void *queue, struct weir_rq *rq)
+{
+	(void)queue;
+	return rq_of(weir_rb_prev(&deadline_rq(rq)->node));
+}
+
+const struct weir_order weir_order_deadline = {
+	.init = queue_init,
+	.insert = queue_insert,
+	.remove = queue_remove,
+	.dispatch = queue_dispatch,
+	.find_front = queue_find_front,
+	.merged = queue_merged,
+	.joining = queue_joining,
+	.latter = queue_latter,
+	.former = queue_former,
+};
+
+/* ---- the policy ---- */
+
+static void deadline_tuned(struct weir *w, unsigned int index)
+{
+	struct deadline *dl = weir_policy_data(w);
+	struct deadline_device *d = &dl->device;
+
+	(void)index;
+	d->expire_ns[WEIR_READ] = weir_policy_tunable(w, READ_EXPIRE) * WEIR_NS_PER_MS;
+	d->expire_ns[WEIR_WRITE] = weir_policy_tunable(w, WRITE_EXPIRE) * WEIR_NS_PER_MS;
+	d->writes_starved = weir_policy_tunable(w, WRITES_STARVED);
+	d->fifo_batch = weir_policy_tunable(w, FIFO_BATCH);
+	d->front_merges = weir_policy_tunable(w, FRONT_MERGES);
+}
+
+static int deadline_init(struct weir *w)
+{
+	struct deadline *dl = weir_policy_data(w);
+
+	deadline_tuned(w, UINT32_MAX);
+	queue_init(w, &dl->queue, &dl->device);
+	list_init(&dl->express);
+	return 0;
+}
+
+static void deadline_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
+{
+	struct deadline *dl = weir_policy_data(w);
+
+	deadline_rq(rq)->express = weir_goes_express(rq, where);
+	if (deadline_rq(rq)->express)
+		weir_express_add(&dl->express, rq, where);
+	else
+		queue_insert(w, &dl->queue, rq);
+}
+
+static void deadline_remove(struct weir *w, struct weir_rq *rq)
+{
+	struct deadline *dl = weir_policy_data(w);
+
+	if (deadline_rq(rq)->express)
+		list_unlink(&rq->link);
+	else
+		queue_remove(w, &dl->queue, rq);
+}
+
+static struct weir_rq *deadline_dispatch(struct weir *w, bool force, struct weir_verdict *v)
+{
+	struct deadline *dl = weir_policy_data(w);
+	struct weir_rq *rq = weir_express_take(&dl->express);
+
+	return rq ? rq : queue_dispatch(w, &dl->queue, force, v);
 }
 
 static struct weir_group *deadline_next_group(struct weir *w)
@@ -223,7 +319,7 @@ static struct weir_group *deadline_next_group(struct weir *w)
 
 	if (!list_is_empty(&dl->express))
 		return list_first(&dl->express, struct weir_rq, link)->group;
-	rq = choose(w, dl, &begins);
+	rq = choose(w, &dl->queue, &begins);
 	return rq ? rq->group : NULL;
 }
 
@@ -239,54 +335,40 @@ static bool deadline_may_merge(struct weir *w, const struct weir_rq *rq, const s
 static struct weir_rq *deadline_find_front(struct weir *w, const struct weir_rq *bio)
 {
 	struct deadline *dl = weir_policy_data(w);
-	struct weir_rq *rq;
 
-	/* Without the search, the core's hint still finds some. */
-	if (!weir_policy_tunable(w, FRONT_MERGES))
-		return NULL;
-	rq = rq_of(weir_rb_at_or_after(&dir_of(dl, bio)->tree, weir_rq_end(bio)));
-	return rq && rq->sector == weir_rq_end(bio) ? rq : NULL;
+	return queue_find_front(w, &dl->queue, bio);
 }
 
 static void deadline_merged(struct weir *w, struct weir_rq *rq, enum weir_merge kind,
 			    uint64_t added_cost_ns)
 {
 	struct deadline *dl = weir_policy_data(w);
-	struct deadline_rq *drq = deadline_rq(rq);
 
 	(void)added_cost_ns;
-	weir_assert(!drq->express);
-	if (kind == WEIR_MERGE_FRONT) {
-		weir_rb_erase(&dir_of(dl, rq)->tree, &drq->node);
-		weir_rb_insert(&dir_of(dl, rq)->tree, &drq->node, rq->sector);
-	}
+	weir_assert(!deadline_rq(rq)->express);
+	queue_merged(w, &dl->queue, rq, kind);
 }
 
-/* The survivor inherits the earlier expiry, and the place in the list that goes with it. */
 static void deadline_joining(struct weir *w, struct weir_rq *first, struct weir_rq *second)
 {
-	struct deadline_rq *a = deadline_rq(first), *b = deadline_rq(second);
+	struct deadline *dl = weir_policy_data(w);
 
-	(void)w;
-	weir_assert(!a->express && !b->express);
-	if (b->expires_ns >= a->expires_ns)
-		return;
-	a->expires_ns = b->expires_ns;
-	list_unlink(&first->link);
-	list_replace(&second->link, &first->link);
-	list_init(&second->link); /* for its removal, which follows */
+	weir_assert(!deadline_rq(first)->express && !deadline_rq(second)->express);
+	queue_joining(w, &dl->queue, first, second);
 }
 
 static struct weir_rq *deadline_latter(struct weir *w, struct weir_rq *rq)
 {
-	(void)w;
-	return deadline_rq(rq)->express ? NULL : rq_of(weir_rb_next(&deadline_rq(rq)->node));
+	struct deadline *dl = weir_policy_data(w);
+
+	return deadline_rq(rq)->express ? NULL : queue_latter(&dl->queue, rq);
 }
 
 static struct weir_rq *deadline_former(struct weir *w, struct weir_rq *rq)
 {
-	(void)w;
-	return deadline_rq(rq)->express ? NULL : rq_of(weir_rb_prev(&deadline_rq(rq)->node));
+	struct deadline *dl = weir_policy_data(w);
+
+	return deadline_rq(rq)->express ? NULL : queue_former(&dl->queue, rq);
 }
 
 const struct weir_policy weir_policy_deadline = {
@@ -308,4 +390,5 @@ const struct weir_policy weir_policy_deadline = {
 	.joining = deadline_joining,
 	.latter = deadline_latter,
 	.former = deadline_former,
+	.tuned = deadline_tuned,
 };

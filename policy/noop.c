@@ -17,73 +17,112 @@
  *
  * All hooks are O(1).
  */
-#include "core/list.h"
-#include "core/spi.h"
+#include "policy/noop.h"
+
 #include "core/spi_state.h"
 
-struct noop {
-	struct weir_list fifo;
+/* ---- the order ---- */
+
+static void queue_init(struct weir *w, void *queue, void *device)
+{
+	struct noop_queue *q = queue;
+
+	(void)w;
+	(void)device;
+	list_init(&q->fifo);
+}
+
+static void queue_insert(struct weir *w, void *queue, struct weir_rq *rq)
+{
+	struct noop_queue *q = queue;
+
+	(void)w;
+	list_push_back(&q->fifo, &rq->link);
+}
+
+static void queue_remove(struct weir *w, void *queue, struct weir_rq *rq)
+{
+	(void)w;
+	(void)queue;
+	list_unlink(&rq->link);
+}
+
+static struct weir_rq *queue_dispatch(struct weir *w, void *queue, bool force,
+				      struct weir_verdict *v)
+{
+	struct noop_queue *q = queue;
+
+	(void)w;
+	(void)force; /* it never waits anyway */
+	(void)v;
+	return weir_express_take(&q->fifo);
+}
+
+static struct weir_rq *queue_latter(void *queue, struct weir_rq *rq)
+{
+	struct noop_queue *q = queue;
+
+	return rq->link.next == &q->fifo ? NULL : list_next(rq, struct weir_rq, link);
+}
+
+static struct weir_rq *queue_former(void *queue, struct weir_rq *rq)
+{
+	struct noop_queue *q = queue;
+
+	return rq->link.prev == &q->fifo ? NULL : list_prev(rq, struct weir_rq, link);
+}
+
+const struct weir_order weir_order_noop = {
+	.init = queue_init,
+	.insert = queue_insert,
+	.remove = queue_remove,
+	.dispatch = queue_dispatch,
+	.latter = queue_latter,
+	.former = queue_former,
 };
+
+/* ---- the policy ---- */
 
 static int noop_init(struct weir *w)
 {
-	struct noop *noop = weir_policy_data(w);
-
-	list_init(&noop->fifo);
+	queue_init(w, weir_policy_data(w), NULL);
 	return 0;
 }
 
 static void noop_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 {
-	struct noop *noop = weir_policy_data(w);
+	struct noop_queue *q = weir_policy_data(w);
 
-	if (where == WEIR_HEAD)
-		list_push_front(&noop->fifo, &rq->link);
-	else
-		list_push_back(&noop->fifo, &rq->link);
+	weir_express_add(&q->fifo, rq, where);
 }
 
 static void noop_remove(struct weir *w, struct weir_rq *rq)
 {
-	(void)w;
-	list_unlink(&rq->link);
+	queue_remove(w, weir_policy_data(w), rq);
 }
 
 static struct weir_rq *noop_dispatch(struct weir *w, bool force, struct weir_verdict *v)
 {
-	struct noop *noop = weir_policy_data(w);
-	struct weir_rq *rq;
-
-	(void)force; /* it never waits anyway */
-	(void)v;
-	if (list_is_empty(&noop->fifo))
-		return NULL;
-	rq = list_first(&noop->fifo, struct weir_rq, link);
-	noop_remove(w, rq);
-	return rq;
+	return queue_dispatch(w, weir_policy_data(w), force, v);
 }
 
 static struct weir_group *noop_next_group(struct weir *w)
 {
-	const struct noop *noop = weir_policy_data(w);
+	const struct noop_queue *q = weir_policy_data(w);
 
-	if (list_is_empty(&noop->fifo))
+	if (list_is_empty(&q->fifo))
 		return NULL;
-	return list_first(&noop->fifo, struct weir_rq, link)->group;
+	return list_first(&q->fifo, struct weir_rq, link)->group;
 }
 
 static struct weir_rq *noop_latter(struct weir *w, struct weir_rq *rq)
 {
-	struct noop *noop = weir_policy_data(w);
-
-	return rq->link.next == &noop->fifo ? NULL : list_next(rq, struct weir_rq, link);
+	return queue_latter(weir_policy_data(w), rq);
 }
 
 static struct weir_rq *noop_former(struct weir *w, struct weir_rq *rq)
 {
-	struct noop *noop = weir_policy_data(w);
-
-	return rq->link.prev == &noop->fifo ? NULL : list_prev(rq, struct weir_rq, link);
+	return queue_former(weir_policy_data(w), rq);
 }
 
 static const struct weir_tunable noop_tunables[] = {{.name = NULL}};
@@ -95,7 +134,7 @@ const struct weir_policy weir_policy_noop = {
 			.help = "order of arrival, merging only",
 			.tunables = noop_tunables,
 		},
-	.instance_size = sizeof(struct noop),
+	.instance_size = sizeof(struct noop_queue),
 	.init = noop_init,
 	.insert = noop_insert,
 	.dispatch = noop_dispatch,

@@ -3,8 +3,14 @@
 #include "core/spi.h"
 
 static const struct weir_policy *const policies[] = {
-	&weir_policy_noop, &weir_policy_deadline, &weir_policy_cfq,
-	&weir_policy_tpps, &weir_policy_weir,
+	&weir_policy_noop,
+	&weir_policy_deadline,
+	&weir_policy_anticipatory,
+	&weir_policy_cfq,
+	&weir_policy_efq,
+	&weir_policy_tpps,
+	/* Ours is the last. */
+	&weir_policy_weir,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
@@ -50,6 +56,23 @@ int weir_tunable_find(const struct weir_policy *p, const char *name)
 	return -WEIR_ENOENT;
 }
 
+const char *weir_choice_name(const struct weir_tunable *t, uint64_t value)
+{
+	return t->unit == WEIR_UNIT_CHOICE && value <= t->max ? t->names[value] : NULL;
+}
+
+int weir_choice_find(const struct weir_tunable *t, const char *name)
+{
+	int n;
+
+	if (t->unit != WEIR_UNIT_CHOICE)
+		return -WEIR_ENOENT;
+	for (n = 0; t->names[n]; n++)
+		if (same_name(t->names[n], name))
+			return n;
+	return -WEIR_ENOENT;
+}
+
 const char *weir_keeps_name(enum weir_keeps what)
 {
 	switch (what) {
@@ -70,9 +93,9 @@ const char *weir_keeps_name(enum weir_keeps what)
 const char *weir_unit_name(enum weir_unit unit)
 {
 	static const char *const names[] = {
-		[WEIR_UNIT_BOOL] = "0/1", [WEIR_UNIT_COUNT] = "count", [WEIR_UNIT_PERCENT] = "%",
-		[WEIR_UNIT_BYTES] = "B",  [WEIR_UNIT_NS] = "ns",       [WEIR_UNIT_US] = "us",
-		[WEIR_UNIT_MS] = "ms",
+		[WEIR_UNIT_BOOL] = "0/1", [WEIR_UNIT_COUNT] = "count",	 [WEIR_UNIT_PERCENT] = "%",
+		[WEIR_UNIT_BYTES] = "B",  [WEIR_UNIT_NS] = "ns",	 [WEIR_UNIT_US] = "us",
+		[WEIR_UNIT_MS] = "ms",	  [WEIR_UNIT_CHOICE] = "choice",
 	};
 
 	return (unsigned int)unit < sizeof(names) / sizeof(names[0]) ? names[unit] : "?";

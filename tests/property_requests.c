@@ -36,12 +36,14 @@ static bool admit(struct run *r, struct book_rq *brq)
 
 	answer(r, yes);
 	if (!yes) {
-		CHECK(r, r->cfg.pool);
+		CHECK(r, !weir_admits_all(r->w));
+		CHECK(r, weir_admits_all(r->w) == (weir_admit_limit(bg->g, dir) == UINT32_MAX));
 		bg->refused[dir] = true;
 		return false;
 	}
 	bg->admitted[dir]++;
 	brq->admitted = true;
+	CHECK(r, bg->admitted[dir] <= weir_admit_limit(bg->g, dir) || bg->admitted[dir] <= 2);
 	CHECK(r, !r->cfg.pool || nr_admitted(r) <= r->cfg.pool);
 	return true;
 }

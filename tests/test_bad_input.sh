@@ -104,6 +104,14 @@ typed 'no job file given' sim
 typed 'accepted are noop' sim one.fio --policy noop,
 typed '(empty): accepted are' sim one.fio --policy ''
 typed 'adapt (no value): accepted is' sim one.fio --policy weir:adapt
+# A choice goes by its names, as they are, and by nothing else.
+for value in '' cfq Deadline deadlin 'deadline ' 1; do
+	typed "leaf=$value: accepted is noop, deadline or anticipatory" \
+		sim one.fio --policy "efq:leaf=$value"
+done
+typed 'congestion=v7: accepted is v8 or v9' sim one.fio --policy efq:congestion=v7
+typed 'nr_group_requests=3: accepted is a whole number, from 4 to 65536' \
+	sim one.fio --policy efq:nr_group_requests=3
 typed 'from 0 to 10s' sim one.fio --policy weir:depth_us=11s
 typed 'from 0 to 10s' sim one.fio --policy weir:depth_us=18446744073709551616
 typed 'latency_us is given twice' sim one.fio --device null:latency_us=1:latency_us=2

@@ -196,9 +196,30 @@ static void never_across_groups(void **state)
 	assert_int_equal(weir_merge_find(h->w, bio, &into, h->now), WEIR_MERGE_NONE);
 }
 
+/* A choice has a name for each value, and no two are the same; others have none. */
+static void check_names(const struct weir_tunable *t)
+{
+	uint64_t n;
+
+	assert_int_equal(t->names != NULL, t->unit == WEIR_UNIT_CHOICE);
+	assert_int_equal(weir_choice_find(t, "no_such_name"), -WEIR_ENOENT);
+	assert_null(weir_choice_name(t, t->max + 1));
+	if (!t->names) {
+		assert_null(weir_choice_name(t, t->min));
+		return;
+	}
+	assert_int_equal(t->min, 0);
+	for (n = 0; n <= t->max; n++) {
+		assert_string_equal(weir_choice_name(t, n), t->names[n]);
+		assert_int_equal(weir_choice_find(t, t->names[n]), n);
+	}
+	assert_null(t->names[n]);
+}
+
 static void registry(void **state)
 {
-	static const char *const order[] = {"noop", "deadline", "cfq", "tpps", "weir"};
+	static const char *const order[] = {"noop", "deadline", "anticipatory", "cfq",
+					    "efq",  "tpps",	"weir"};
 	unsigned int n, t;
 
 	(void)state;
@@ -216,6 +237,7 @@ static void registry(void **state)
 			assert_true(tn->min <= tn->def && tn->def <= tn->max);
 			assert_non_null(tn->help);
 			assert_string_not_equal(weir_unit_name(tn->unit), "?");
+			check_names(tn);
 		}
 		assert_true(t <= WEIR_TUNABLES_MAX);
 		assert_int_equal(weir_tunable_find(p, "no_such_tunable"), -WEIR_ENOENT);

@@ -16,6 +16,7 @@ enum weir_unit {
 	WEIR_UNIT_NS,
 	WEIR_UNIT_US,
 	WEIR_UNIT_MS,
+	WEIR_UNIT_CHOICE, /* one of names[]; the value is its index, and min is 0 */
 };
 
 struct weir_tunable {
@@ -23,6 +24,7 @@ struct weir_tunable {
 	enum weir_unit unit;
 	uint64_t min, max, def;
 	const char *help;
+	const char *const *names; /* of a choice: max + 1 of them, and NULL; else NULL */
 };
 
 #define WEIR_TUNABLES_MAX 32
@@ -55,6 +57,10 @@ const struct weir_policy_info *weir_policy_info(const struct weir_policy *p);
 /* Index of a tunable in its policy's table, or -WEIR_ENOENT. */
 int weir_tunable_find(const struct weir_policy *p, const char *name);
 const char *weir_unit_name(enum weir_unit unit);
+/* Name of a value of a choice, or NULL: no choice, or no such value. */
+const char *weir_choice_name(const struct weir_tunable *t, uint64_t value);
+/* Index of a name of a choice, or -WEIR_ENOENT. */
+int weir_choice_find(const struct weir_tunable *t, const char *name);
 /* For one of them: what an operator sets, as in "floors (io.low)". */
 const char *weir_keeps_name(enum weir_keeps what);
 

@@ -87,8 +87,10 @@ bool weir_admit(struct weir *w, struct weir_group *g, enum weir_dir dir, uint32_
 /* An admitted request gave its place back: it completed, was merged or removed, or never came. */
 void weir_release(struct weir *w, struct weir_group *g, enum weir_dir dir, uint64_t now);
 bool weir_congested(const struct weir_group *g, enum weir_dir dir);
-/* Requests that the group may have admitted now; UINT32_MAX without a pool. O(depth). */
+/* Requests that the group may have admitted now; UINT32_MAX without any limit. O(depth). */
 uint32_t weir_admit_limit(const struct weir_group *g, enum weir_dir dir);
+/* There is no pool, and the policy has no limit of its own: weir_admit() never says no. O(1). */
+bool weir_admits_all(const struct weir *w);
 /* That it has; and all groups together. O(1). */
 uint32_t weir_admitted(const struct weir_group *g, enum weir_dir dir);
 uint32_t weir_pool_used(const struct weir *w);

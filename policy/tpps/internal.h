@@ -109,7 +109,7 @@ static inline struct tpps_group *tpps_group_of(struct weir_rb *node)
 /* Must follow each change of a group's queues, requests and number in the driver. */
 void tpps_count_weight(struct tpps *tpps, struct tpps_group *tg);
 /* From the group's attributes, clamped, with a note if so. */
-void tpps_read_weight(struct weir *w, struct tpps_group *tg);
+void tpps_read_weight(struct tpps_group *tg);
 
 /* ---- queue.c ---- */
 

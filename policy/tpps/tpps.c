@@ -202,10 +202,11 @@ static void tpps_group_online(struct weir *w, struct weir_group *g)
 {
 	struct tpps_group *tg = tpps_group(g);
 
+	(void)w;
 	tg->group = g;
 	list_init(&tg->turns);
 	tpps_queue_init(&tg->anonymous);
-	tpps_read_weight(w, tg);
+	tpps_read_weight(tg);
 }
 
 static void tpps_group_offline(struct weir *w, struct weir_group *g)
@@ -224,7 +225,7 @@ static void tpps_group_changed(struct weir *w, struct weir_group *g, unsigned in
 
 	if (!(what & WEIR_CHANGED_WEIGHT))
 		return;
-	tpps_read_weight(w, tg);
+	tpps_read_weight(tg);
 	if (tg->in_total)
 		tpps->total_weight += tg->weight - before;
 	if (tg->in_active_total)

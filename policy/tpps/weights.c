@@ -5,6 +5,7 @@
  * second sum, of the groups that have something queued or in the driver. Both are kept up to date
  * at O(1).
  */
+#include "policy/clamp.h"
 #include "policy/tpps/internal.h"
 
 void tpps_count_weight(struct tpps *tpps, struct tpps_group *tg)
@@ -22,53 +23,15 @@ void tpps_count_weight(struct tpps *tpps, struct tpps_group *tg)
 	}
 }
 
-static char *put_text(char *at, const char *text)
-{
-	while (*text)
-		*at++ = *text++;
-	return at;
-}
-
-static char *put_number(char *at, uint32_t n)
-{
-	char digits[10];
-	int nr = 0;
-
-	do {
-		digits[nr++] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n);
-	while (nr)
-		*at++ = digits[--nr];
-	return at;
-}
-
-static void note_clamped(struct weir *w, const struct tpps_group *tg, uint32_t wanted)
-{
-	char text[96], *at = text;
-
-	at = put_text(at, "tpps: weight ");
-	at = put_number(at, wanted);
-	at = put_text(at, " of group ");
-	at = put_number(at, weir_group_id(tg->group));
-	at = put_text(at, " is outside 10..1000, taken as ");
-	at = put_number(at, tg->weight);
-	*at = '\0';
-	weir_note(w, text);
-}
-
 /*
  * Groups compete as equals, wherever they are in the tree, so own_weight has no meaning; except
  * that it is the only weight that the root has.
  */
-void tpps_read_weight(struct weir *w, struct tpps_group *tg)
+void tpps_read_weight(struct tpps_group *tg)
 {
 	const struct weir_group *g = tg->group;
 	uint32_t wanted = g->parent ? g->attr.weight : g->attr.own_weight;
 
-	tg->weight = wanted < TPPS_MIN_WEIGHT	? TPPS_MIN_WEIGHT
-		     : wanted > TPPS_MAX_WEIGHT ? TPPS_MAX_WEIGHT
-						: wanted;
-	if (tg->weight != wanted)
-		note_clamped(w, tg, wanted);
+	tg->weight = weir_clamp_weight(g, "tpps", "weight", wanted, TPPS_MIN_WEIGHT,
+				       TPPS_MAX_WEIGHT);
 }

@@ -19,6 +19,10 @@ listed() {
 present() {
 	ls $S | grep -vxE 'policy|tunables|profile|contexts' | sort
 }
+# A number, or the name in brackets.
+value_of() {
+	sed 's/.*\[\(.*\)\].*/\1/' $S/$1
+}
 # Of the policy of the moment: a file for each line and no other, with the line's value; whole lines.
 agree() {
 	[ "$(listed)" = "$(present)" ] || { echo "# listed:" $(listed) "# present:" $(present); return 1; }
@@ -26,7 +30,7 @@ agree() {
 	while read -r line; do
 		name=${line%%=*}
 		value=${line#*=}
-		[ "$(cat $S/$name)" = "${value%% *}" ] || { echo "# $line, but $(cat $S/$name)"; return 1; }
+		[ "$(value_of $name)" = "${value%% *}" ] || { echo "# $line, but $(cat $S/$name)"; return 1; }
 	done <$S/tunables
 }
 
@@ -55,6 +59,28 @@ ok "an unknown policy changes nothing" sh -c "! echo nonsense >$S/policy; test \
 echo weir >$S/policy
 ok "chosen anew, a policy has its defaults" test "$(cat $S/async_every)" = 16
 
+# ---- a choice ----
+echo efq >$S/policy
+ok "a choice shows its names" grep -qx '\[noop\] deadline anticipatory' $S/leaf
+ok "and the list too" grep -qE '^leaf=noop choice noop\|deadline\|anticipatory default=noop [a-z]+ ' $S/tunables
+ok "a name is taken" sh -c "echo deadline >$S/leaf && grep -qx 'noop \[deadline\] anticipatory' $S/leaf && grep -q ^leaf=deadline $S/tunables"
+for bad in cfq Deadline deadlin "deadline noop" 1 ""; do
+	ok "'$bad' is refused" refused "$EINVAL" "$bad" leaf
+done
+ok "and nothing changed" grep -q '\[deadline\]' $S/leaf
+dd if=/dev/$D of=/dev/null bs=4k count=20000 iflag=direct status=none &
+reads=$!
+n=0
+while kill -0 $reads 2>/dev/null && [ $n -lt 60 ]; do
+	n=$((n + 1))
+	for leaf in noop deadline anticipatory; do
+		echo $leaf >$S/leaf
+	done
+done
+wait $reads
+ok "it changes under load" test $? = 0
+echo weir >$S/policy
+
 # Readers and writers of what comes and goes, while it does; two writers of the policy; and the
 # directory with all that goes too.
 hammer() {
@@ -74,7 +100,7 @@ switch() {
 }
 hammer &
 hammer &
-switch noop deadline cfq tpps weir &
+switch $(tr -d '[]' <$S/policy) &
 switch weir deadline &
 n=0
 until [ $n -ge 40 ]; do
