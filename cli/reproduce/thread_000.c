@@ -143,12 +143,11 @@ static double mean_worst(const struct repro_report *r, const char *table, const 
 
 static void judge_cfq(struct repro_report *r, const char *table, const char *cfq)
 {
-	repro_faithful(
-		r, repro_value(r, table, cfq, "total") / repro_value(r, table, "tpps", "total"), 0,
-		0.999, "cfq-and-tpps-rates", "%s, %s: total rate of TPPS's, below it", table, cfq);
-	repro_faithful(r, mean_worst(r, table, cfq) / mean_worst(r, table, "tpps"), 2, 6,
-		       "cfq-and-tpps-worst", "%s, %s: worst latency of TPPS's, 2 to 6 times", table,
-		       cfq);
+	repro_faithful(r,
+		       repro_value(r, table, cfq, "total") / repro_value(r, table, "tpps", "total"),
+		       0, 0.999, NULL, "%s, %s: total rate of TPPS's, below it", table, cfq);
+	repro_faithful(r, mean_worst(r, table, cfq) / mean_worst(r, table, "tpps"), 2, 6, NULL,
+		       "%s, %s: worst latency of TPPS's, 2 to 6 times", table, cfq);
 }
 
 static void judge_weir(struct repro_report *r, const char *n, const char *what)

@@ -111,8 +111,7 @@ static void judge(struct repro_report *r)
 {
 	repro_faithful(
 		r, repro_value(r, "001-A", PATCHED, "hdd") / repro_value(r, "001-A", "cfq", "hdd"),
-		8, INFINITY, "fsync-ratio",
-		"no barriers: cfq with the change of cfq without, at least 8");
+		8, INFINITY, NULL, "no barriers: cfq with the change of cfq without, at least 8");
 	repro_faithful(r, spread(r, "hdd+b"), 0.85, 1, NULL,
 		       "barriers: slowest policy of the fastest, within 15 %%");
 	repro_better(
