@@ -23,10 +23,9 @@
  */
 #include "core/assert.h"
 #include "core/fixed.h"
-#include "core/list.h"
-#include "core/rbtree.h"
 #include "core/spi.h"
 #include "core/spi_state.h"
+#include "policy/sorted.h"
 
 enum {
 	READ_EXPIRE,
@@ -52,9 +51,8 @@ static const struct weir_tunable deadline_tunables[] = {
 };
 
 struct deadline_dir {
-	struct weir_rb_tree tree; /* by first sector */
-	struct weir_list fifo;	  /* by expiry: rq->link */
-	struct weir_rq *next;	  /* continues the current batch, or NULL */
+	struct weir_sorted sorted;
+	struct weir_rq *next; /* continues the current batch, or NULL */
 };
 
 struct deadline {
@@ -66,9 +64,7 @@ struct deadline {
 
 /* In rq->policy. */
 struct deadline_rq {
-	struct weir_rb node;
-	struct weir_rq *rq;
-	uint64_t expires_ns;
+	struct weir_sorted_rq sorted;
 	bool express;
 };
 
@@ -84,11 +80,6 @@ static const struct deadline_rq *deadline_rq_const(const struct weir_rq *rq)
 	return (const struct deadline_rq *)rq->policy;
 }
 
-static struct weir_rq *rq_of(struct weir_rb *node)
-{
-	return node ? weir_container_of(node, struct deadline_rq, node)->rq : NULL;
-}
-
 static struct deadline_dir *dir_of(struct deadline *dl, const struct weir_rq *rq)
 {
 	return &dl->dir[weir_op_dir((enum weir_op)rq->op)];
@@ -99,10 +90,8 @@ static int deadline_init(struct weir *w)
 	struct deadline *dl = weir_policy_data(w);
 	int dir;
 
-	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-		weir_rb_init(&dl->dir[dir].tree);
-		list_init(&dl->dir[dir].fifo);
-	}
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		weir_sorted_init(&dl->dir[dir].sorted);
 	list_init(&dl->express);
 	return 0;
 }
@@ -110,11 +99,9 @@ static int deadline_init(struct weir *w)
 static void deadline_insert(struct weir *w, struct weir_rq *rq, enum weir_where where)
 {
 	struct deadline *dl = weir_policy_data(w);
-	struct deadline_dir *dir = dir_of(dl, rq);
 	struct deadline_rq *drq = deadline_rq(rq);
 	bool is_read = rq->op == WEIR_OP_READ;
 
-	drq->rq = rq;
 	drq->express = where == WEIR_HEAD || rq->op == WEIR_OP_FLUSH;
 	if (where == WEIR_HEAD) {
 		list_push_front(&dl->express, &rq->link);
@@ -124,26 +111,26 @@ static void deadline_insert(struct weir *w, struct weir_rq *rq, enum weir_where 
 		list_push_back(&dl->express, &rq->link);
 		return;
 	}
-	drq->expires_ns = weir_add_sat(
-		weir_now(w),
-		weir_policy_tunable(w, is_read ? READ_EXPIRE : WRITE_EXPIRE) * WEIR_NS_PER_MS);
-	weir_rb_insert(&dir->tree, &drq->node, rq->sector);
-	list_push_back(&dir->fifo, &rq->link);
+	weir_sorted_insert(
+		&dir_of(dl, rq)->sorted, rq,
+		weir_add_sat(weir_now(w),
+			     weir_policy_tunable(w, is_read ? READ_EXPIRE : WRITE_EXPIRE) *
+				     WEIR_NS_PER_MS));
 }
 
 static void deadline_remove(struct weir *w, struct weir_rq *rq)
 {
 	struct deadline *dl = weir_policy_data(w);
 	struct deadline_dir *dir = dir_of(dl, rq);
-	struct deadline_rq *drq = deadline_rq(rq);
 
-	list_unlink(&rq->link);
-	if (drq->express)
+	if (deadline_rq(rq)->express) {
+		list_unlink(&rq->link);
 		return;
+	}
 	/* A batch goes on past the gap. */
 	if (dir->next == rq)
-		dir->next = rq_of(weir_rb_next(&drq->node));
-	weir_rb_erase(&dir->tree, &drq->node);
+		dir->next = weir_sorted_next(rq);
+	weir_sorted_remove(&dir->sorted, rq);
 }
 
 /* Between batches: reads, or it's time for writes. One of the lists has something. */
@@ -151,9 +138,10 @@ static struct deadline_dir *choose_dir(struct weir *w, struct deadline *dl)
 {
 	struct deadline_dir *read = &dl->dir[WEIR_READ], *write = &dl->dir[WEIR_WRITE];
 
-	if (list_is_empty(&read->fifo))
+	if (weir_sorted_is_empty(&read->sorted))
 		return write;
-	if (list_is_empty(&write->fifo) || dl->starved < weir_policy_tunable(w, WRITES_STARVED))
+	if (weir_sorted_is_empty(&write->sorted) ||
+	    dl->starved < weir_policy_tunable(w, WRITES_STARVED))
 		return read;
 	return write;
 }
@@ -171,10 +159,8 @@ static struct weir_rq *choose(struct weir *w, struct deadline *dl, bool *begins)
 		return rq;
 	*begins = true;
 	dir = choose_dir(w, dl);
-	if (list_is_empty(&dir->fifo))
-		return NULL;
-	oldest = list_first(&dir->fifo, struct weir_rq, link);
-	if (!dir->next || weir_now(w) >= deadline_rq(oldest)->expires_ns)
+	oldest = weir_sorted_oldest(&dir->sorted);
+	if (!oldest || !dir->next || weir_now(w) >= weir_sorted_rq(oldest)->expires_ns)
 		return oldest;
 	return dir->next;
 }
@@ -184,7 +170,7 @@ static void begin_batch(struct deadline *dl, const struct weir_rq *rq)
 	dl->batching = 0;
 	if (rq->op != WEIR_OP_READ)
 		dl->starved = 0;
-	else if (!list_is_empty(&dl->dir[WEIR_WRITE].fifo))
+	else if (!weir_sorted_is_empty(&dl->dir[WEIR_WRITE].sorted))
 		dl->starved++;
 }
 
@@ -207,7 +193,7 @@ static struct weir_rq *deadline_dispatch(struct weir *w, bool force, struct weir
 	if (begins)
 		begin_batch(dl, rq);
 	dl->batching++;
-	next = rq_of(weir_rb_next(&deadline_rq(rq)->node));
+	next = weir_sorted_next(rq);
 	deadline_remove(w, rq);
 	dl->dir[WEIR_READ].next = NULL;
 	dl->dir[WEIR_WRITE].next = NULL;
@@ -238,55 +224,38 @@ static bool deadline_may_merge(struct weir *w, const struct weir_rq *rq, const s
 
 static struct weir_rq *deadline_find_front(struct weir *w, const struct weir_rq *bio)
 {
-	struct deadline *dl = weir_policy_data(w);
-	struct weir_rq *rq;
-
 	/* Without the search, the core's hint still finds some. */
 	if (!weir_policy_tunable(w, FRONT_MERGES))
 		return NULL;
-	rq = rq_of(weir_rb_at_or_after(&dir_of(dl, bio)->tree, weir_rq_end(bio)));
-	return rq && rq->sector == weir_rq_end(bio) ? rq : NULL;
+	return weir_sorted_at(&dir_of(weir_policy_data(w), bio)->sorted, weir_rq_end(bio));
 }
 
 static void deadline_merged(struct weir *w, struct weir_rq *rq, enum weir_merge kind,
 			    uint64_t added_cost_ns)
 {
-	struct deadline *dl = weir_policy_data(w);
-	struct deadline_rq *drq = deadline_rq(rq);
-
 	(void)added_cost_ns;
-	weir_assert(!drq->express);
-	if (kind == WEIR_MERGE_FRONT) {
-		weir_rb_erase(&dir_of(dl, rq)->tree, &drq->node);
-		weir_rb_insert(&dir_of(dl, rq)->tree, &drq->node, rq->sector);
-	}
+	weir_assert(!deadline_rq(rq)->express);
+	if (kind == WEIR_MERGE_FRONT)
+		weir_sorted_moved(&dir_of(weir_policy_data(w), rq)->sorted, rq);
 }
 
-/* The survivor inherits the earlier expiry, and the place in the list that goes with it. */
 static void deadline_joining(struct weir *w, struct weir_rq *first, struct weir_rq *second)
 {
-	struct deadline_rq *a = deadline_rq(first), *b = deadline_rq(second);
-
 	(void)w;
-	weir_assert(!a->express && !b->express);
-	if (b->expires_ns >= a->expires_ns)
-		return;
-	a->expires_ns = b->expires_ns;
-	list_unlink(&first->link);
-	list_replace(&second->link, &first->link);
-	list_init(&second->link); /* for its removal, which follows */
+	weir_assert(!deadline_rq(first)->express && !deadline_rq(second)->express);
+	weir_sorted_join(first, second);
 }
 
 static struct weir_rq *deadline_latter(struct weir *w, struct weir_rq *rq)
 {
 	(void)w;
-	return deadline_rq(rq)->express ? NULL : rq_of(weir_rb_next(&deadline_rq(rq)->node));
+	return deadline_rq(rq)->express ? NULL : weir_sorted_next(rq);
 }
 
 static struct weir_rq *deadline_former(struct weir *w, struct weir_rq *rq)
 {
 	(void)w;
-	return deadline_rq(rq)->express ? NULL : rq_of(weir_rb_prev(&deadline_rq(rq)->node));
+	return deadline_rq(rq)->express ? NULL : weir_sorted_prev(rq);
 }
 
 const struct weir_policy weir_policy_deadline = {
