@@ -2,12 +2,15 @@
 /* The policies that are built in, in the order in which every list shows them. */
 #include "core/spi.h"
 
+/* clang-format off */
 static const struct weir_policy *const policies[] = {
 	&weir_policy_noop,
 	&weir_policy_deadline,
 	&weir_policy_tpps,
+	&weir_policy_mq_deadline,
 	&weir_policy_weir,
 };
+/* clang-format on */
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
 
