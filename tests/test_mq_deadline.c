@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* mq-deadline: batches, levels by I/O priority, aging, places for writes, merging. */
+/* mq-deadline: batches, levels by I/O priority, and aging. */
 #include "tests/toy_device.h"
 
 #include "core/spi.h"
@@ -23,29 +23,14 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void tune(struct util_host *h, const char *name, uint64_t value)
-{
-	int n = weir_tunable_find(&weir_policy_mq_deadline, name);
-
-	assert_true(n >= 0);
-	assert_int_equal(weir_tunable_set(h->w, (unsigned int)n, value, h->now), 0);
-}
-
-static uint32_t insert_flags(struct util_host *h, enum weir_ioprio_class class, enum weir_op op,
-			     uint64_t sector, uint16_t flags)
+static uint32_t insert_class(struct util_host *h, enum weir_ioprio_class class, enum weir_op op,
+			     uint64_t sector)
 {
 	struct weir_rq *rq = util_bio(h, op, sector, op == WEIR_OP_FLUSH ? 0 : 8);
 
 	rq->ioprio_class = (uint8_t) class;
-	rq->flags = flags;
 	weir_insert(h->w, rq, WEIR_TAIL, h->now);
 	return h->nr_rqs - 1;
-}
-
-static uint32_t insert_class(struct util_host *h, enum weir_ioprio_class class, enum weir_op op,
-			     uint64_t sector)
-{
-	return insert_flags(h, class, op, sector, 0);
 }
 
 static uint32_t read_class(struct util_host *h, enum weir_ioprio_class class, uint64_t sector)
@@ -84,7 +69,7 @@ static void expect_batch(struct util_host *h, enum weir_op op, uint32_t n)
 /* The direction of the batch that has just begun. */
 static void begin_with_a_read(struct util_host *h)
 {
-	tune(h, "writes_starved", 2);
+	util_set_tunable(h, "writes_starved", 2);
 	util_expect(h, util_insert(h, WEIR_OP_READ, 0, 8));
 }
 
@@ -103,8 +88,8 @@ static void batches_rrw(void **state)
 		expect_batch(h, WEIR_OP_READ, 32);
 		expect_batch(h, WEIR_OP_WRITE, 16);
 	}
-	tune(h, "writes_starved", 1);
-	tune(h, "fifo_batch", 4);
+	util_set_tunable(h, "writes_starved", 1);
+	util_set_tunable(h, "fifo_batch", 4);
 	expect_batch(h, WEIR_OP_READ, 4);
 	expect_batch(h, WEIR_OP_WRITE, 4);
 	expect_batch(h, WEIR_OP_READ, 4);
@@ -117,8 +102,8 @@ static void directions_remember_their_place(void **state)
 	uint32_t r[4], wr[2];
 
 	begin_with_a_read(h);
-	tune(h, "fifo_batch", 2);
-	tune(h, "writes_starved", 1);
+	util_set_tunable(h, "fifo_batch", 2);
+	util_set_tunable(h, "writes_starved", 1);
 	r[0] = util_insert(h, WEIR_OP_READ, 300, 8);
 	r[1] = util_insert(h, WEIR_OP_READ, 200, 8);
 	r[2] = util_insert(h, WEIR_OP_READ, 400, 8);
@@ -141,7 +126,7 @@ static void expiry_between_batches(void **state)
 	struct util_host *h = *state;
 	uint32_t low, n, up;
 
-	tune(h, "fifo_batch", 2);
+	util_set_tunable(h, "fifo_batch", 2);
 	util_expect(h, util_insert(h, WEIR_OP_READ, 100000, 8));
 	low = util_insert(h, WEIR_OP_READ, 8, 8);
 	up = low + 1;
@@ -249,7 +234,7 @@ static void aging_in_order(void **state)
 	struct util_host *h = *state;
 	uint32_t idle, be, rt;
 
-	tune(h, "prio_aging_expire", 50);
+	util_set_tunable(h, "prio_aging_expire", 50);
 	rt = read_class(h, WEIR_IOPRIO_RT, 0);
 	expect_start(h, rt);
 	idle = read_class(h, WEIR_IOPRIO_IDLE, 100);
@@ -268,7 +253,7 @@ static void aging_looks_at_the_choice(void **state)
 	uint64_t begin_ns = h->now;
 	uint32_t rt, a, old, young;
 
-	tune(h, "prio_aging_expire", 100);
+	util_set_tunable(h, "prio_aging_expire", 100);
 	a = read_class(h, WEIR_IOPRIO_IDLE, 1000);
 	util_expect(h, a);
 	rt = read_class(h, WEIR_IOPRIO_RT, 0);
@@ -281,14 +266,14 @@ static void aging_looks_at_the_choice(void **state)
 	h->now = begin_ns + 100 * MS;
 	expect_none_until(h, begin_ns + 160 * MS);
 	/* Between batches it would be the oldest, but only once that has expired. */
-	tune(h, "fifo_batch", 1);
+	util_set_tunable(h, "fifo_batch", 1);
 	expect_none_until(h, begin_ns + 160 * MS);
-	tune(h, "read_expire", 500);
-	tune(h, "prio_aging_expire", 450);
+	util_set_tunable(h, "read_expire", 500);
+	util_set_tunable(h, "prio_aging_expire", 450);
 	expect_none_until(h, begin_ns + 500 * MS);
 	h->now = begin_ns + 500 * MS;
 	expect_start(h, old);
-	tune(h, "prio_aging_expire", 100);
+	util_set_tunable(h, "prio_aging_expire", 100);
 	expect_start(h, young);
 }
 
@@ -298,7 +283,7 @@ static void refused_tries_leave_no_trace(void **state)
 	struct util_host *h = *state;
 	uint32_t n, rt;
 
-	tune(h, "fifo_batch", 1);
+	util_set_tunable(h, "fifo_batch", 1);
 	rt = read_class(h, WEIR_IOPRIO_RT, 0);
 	expect_start(h, rt);
 	for (n = 0; n < 4; n++) {
@@ -365,7 +350,7 @@ static void drain(void **state)
 {
 	struct util_host *h = *state;
 
-	tune(h, "async_depth", 1);
+	util_set_tunable(h, "async_depth", 1);
 	expect_start(h, read_class(h, WEIR_IOPRIO_RT, 0));
 	read_class(h, WEIR_IOPRIO_BE, 100);
 	insert_class(h, WEIR_IOPRIO_IDLE, WEIR_OP_WRITE, 100);
@@ -400,140 +385,6 @@ static void the_wait_is_others_turn(void **state)
 	assert_int_equal(stats.backlogged_ns, 7 * MS);
 	assert_int_equal(stats.wait_ns[WEIR_WAIT_SHARE], 7 * MS);
 	weir_complete(h->w, rq, h->now);
-}
-
-/* ---- places for writes ---- */
-
-static void writes_wait_for_a_place(void **state)
-{
-	struct util_host *h = *state;
-	uint32_t a, b, c, fua, sync, rd, preflush;
-
-	begin_with_a_read(h);
-	tune(h, "async_depth", 2);
-	a = insert_class(h, WEIR_IOPRIO_BE, WEIR_OP_WRITE, 1000);
-	b = insert_class(h, WEIR_IOPRIO_BE, WEIR_OP_WRITE, 2000);
-	/* All but reads: a write is limited also when somebody waits for it. */
-	sync = insert_flags(h, WEIR_IOPRIO_BE, WEIR_OP_WRITE, 10, WEIR_RQ_SYNC);
-	c = insert_class(h, WEIR_IOPRIO_BE, WEIR_OP_DISCARD, 20);
-	fua = insert_flags(h, WEIR_IOPRIO_BE, WEIR_OP_WRITE, 3000, WEIR_RQ_FUA);
-	preflush = insert_flags(h, WEIR_IOPRIO_BE, WEIR_OP_WRITE, 4000, WEIR_RQ_PREFLUSH);
-	rd = read_class(h, WEIR_IOPRIO_BE, 5000);
-	expect_start(h, rd);
-	expect_start(h, a);
-	expect_start(h, b);
-	expect_start(h, fua);
-	expect_start(h, preflush);
-	assert_int_equal(util_dispatch(h), UTIL_NONE);
-	/* Neither of these had a place. */
-	util_complete(h, fua);
-	util_complete(h, preflush);
-	assert_int_equal(util_dispatch(h), UTIL_NONE);
-	util_complete(h, b);
-	expect_start(h, sync);
-	assert_int_equal(util_dispatch(h), UTIL_NONE);
-	/* One put back keeps its place. */
-	weir_requeue(h->w, &h->rq[a], WEIR_REQUEUE_INSERT, h->now);
-	expect_start(h, a);
-	assert_int_equal(util_dispatch(h), UTIL_NONE);
-	util_complete(h, a);
-	expect_start(h, c);
-	util_complete(h, c);
-	util_complete(h, sync);
-	util_complete(h, rd);
-}
-
-/* A place given back by removal; all of them by a greater bound. */
-static void places_come_back(void **state)
-{
-	struct util_host *h = *state;
-	uint32_t n, first = h->nr_rqs;
-
-	tune(h, "async_depth", 1);
-	for (n = 0; n < 6; n++)
-		util_insert(h, WEIR_OP_WRITE, 1000 - n * 100, 8);
-	/* Removed where they wait, and where they stand. */
-	assert_int_equal(weir_remove(h->w, &h->rq[first + 1], h->now), 0);
-	assert_int_equal(weir_remove(h->w, &h->rq[first], h->now), 0);
-	expect_start(h, first + 2);
-	assert_int_equal(util_dispatch(h), UTIL_NONE);
-	tune(h, "async_depth", 0);
-	expect_start(h, first + 3);
-	/* A batch from the top down: each is the oldest. */
-	expect_start(h, first + 4);
-	expect_start(h, first + 5);
-	for (n = 2; n < 6; n++)
-		util_complete(h, first + n);
-}
-
-/* Who waits outside is not seen by merging, and its expiry has not begun. */
-static void outside_is_unseen(void **state)
-{
-	struct util_host *h = *state;
-	enum weir_merge kind;
-	uint32_t a, b, later;
-
-	tune(h, "async_depth", 1);
-	a = util_insert(h, WEIR_OP_WRITE, 5000, 8);
-	b = util_insert(h, WEIR_OP_WRITE, 100, 8);
-	assert_int_equal(util_merge(h, WEIR_OP_WRITE, 108, 8, &kind), UTIL_NONE);
-	assert_int_equal(util_merge(h, WEIR_OP_WRITE, 92, 8, &kind), UTIL_NONE);
-	assert_int_equal(util_merge(h, WEIR_OP_WRITE, 5008, 8, &kind), a);
-	expect_start(h, a);
-	h->now += 5000 * MS;
-	util_complete(h, a); /* now b enters */
-	tune(h, "async_depth", 0);
-	assert_int_equal(util_merge(h, WEIR_OP_WRITE, 108, 8, &kind), b);
-	later = util_insert(h, WEIR_OP_WRITE, 6000, 8);
-	tune(h, "fifo_batch", 1);
-	/* b is not expired, so the batch goes on above 5000. */
-	util_expect(h, later);
-	util_expect(h, b);
-}
-
-/* ---- merging ---- */
-
-static void front_merge_within_a_level(void **state)
-{
-	struct util_host *h = *state;
-	enum weir_merge kind;
-	struct weir_rq *bio, *into;
-	uint32_t a;
-
-	a = read_class(h, WEIR_IOPRIO_IDLE, 1000);
-	read_class(h, WEIR_IOPRIO_IDLE, 2000); /* takes the hint */
-	assert_int_equal(util_merge(h, WEIR_OP_READ, 992, 8, &kind), UTIL_NONE);
-	bio = util_bio(h, WEIR_OP_READ, 992, 8);
-	bio->ioprio_class = WEIR_IOPRIO_IDLE;
-	tune(h, "front_merges", 0);
-	assert_int_equal(weir_merge_find(h->w, bio, &into, h->now), WEIR_MERGE_NONE);
-	tune(h, "front_merges", 1);
-	assert_int_equal(weir_merge_find(h->w, bio, &into, h->now), WEIR_MERGE_FRONT);
-	assert_ptr_equal(into, &h->rq[a]);
-	assert_null(weir_merge_bio(h->w, into, bio, WEIR_MERGE_FRONT, h->now));
-	assert_int_equal(h->rq[a].sector, 992);
-}
-
-/* Order and expiry after merges: as deadline's, since it is the same queue. */
-static void joining_inherits_the_expiry(void **state)
-{
-	struct util_host *h = *state;
-	struct weir_rq *bio, *into;
-	uint32_t early, other, late;
-
-	early = util_insert(h, WEIR_OP_READ, 2000, 8);
-	h->now += 100 * MS;
-	other = util_insert(h, WEIR_OP_READ, 50, 8);
-	h->now += 100 * MS;
-	late = util_insert(h, WEIR_OP_READ, 1984, 8);
-	bio = util_bio(h, WEIR_OP_READ, 1992, 8);
-	assert_int_equal(weir_merge_find(h->w, bio, &into, h->now), WEIR_MERGE_BACK);
-	assert_ptr_equal(weir_merge_bio(h->w, into, bio, WEIR_MERGE_BACK, h->now), &h->rq[early]);
-	weir_merge_rq(h->w, into, &h->rq[early], h->now);
-	h->now += 300 * MS;
-	tune(h, "fifo_batch", 0); /* every request begins a batch */
-	util_expect(h, late);
-	util_expect(h, other);
 }
 
 /* ---- a closed loop ---- */
@@ -589,11 +440,6 @@ int main(void)
 		TEST(flush_and_head),
 		TEST(drain),
 		TEST(the_wait_is_others_turn),
-		TEST(writes_wait_for_a_place),
-		TEST(places_come_back),
-		TEST(outside_is_unseen),
-		TEST(front_merge_within_a_level),
-		TEST(joining_inherits_the_expiry),
 		cmocka_unit_test(idle_starves_beside_two),
 	};
 

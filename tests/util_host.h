@@ -66,6 +66,9 @@ void util_defaults(const struct weir_policy *policy, uint64_t values[WEIR_TUNABL
 void util_tune(const struct weir_policy *policy, uint64_t values[WEIR_TUNABLES_MAX],
 	       const char *name, uint64_t value);
 
+/* Sets a tunable of the policy that runs. */
+void util_set_tunable(struct util_host *h, const char *name, uint64_t value);
+
 /* A new request of the root group; of a group and context. Returns its index. */
 uint32_t util_insert(struct util_host *h, enum weir_op op, uint64_t sector, uint32_t nr_sectors);
 uint32_t util_insert_as(struct util_host *h, struct weir_group *g, struct weir_ctx *ctx,
