@@ -9,6 +9,7 @@ static const struct weir_policy *const policies[] = {
 	&weir_policy_tpps,
 	&weir_policy_mq_deadline,
 	&weir_policy_kyber,
+	&weir_policy_mclock,
 	&weir_policy_sfqd,
 	&weir_policy_weir,
 };
