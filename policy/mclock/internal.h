@@ -40,9 +40,10 @@ enum {
 
 /* A rate of bytes or requests, and the tag that it gives to the first request of a queue. */
 struct mclock_clock {
-	uint64_t rate;	  /* per second; 0 is none */
-	uint64_t prev_ns; /* tag of the last that went; 0 is none */
-	uint64_t rest;	  /* of the division, for the next */
+	uint64_t rate;	   /* per second; 0 is none */
+	uint64_t since_ns; /* that it has been the rate: no tag is before */
+	uint64_t prev_ns;  /* tag of the last that went; 0 is none */
+	uint64_t rest;	   /* of the division, for the next */
 	uint64_t tag_ns, cost_ns, next_rest;
 };
 

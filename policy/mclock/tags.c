@@ -18,6 +18,7 @@ static void clock_set(struct mclock_clock *c, uint64_t rate, uint64_t now)
 	c->prev_ns = c->rate ? weir_min64(c->prev_ns, now) : 0;
 	c->rest = 0;
 	c->rate = rate;
+	c->since_ns = now;
 }
 
 void mclock_read_rates(struct mclock_group *mg, uint64_t now)
@@ -40,12 +41,16 @@ void mclock_read_rates(struct mclock_group *mg, uint64_t now)
 static uint64_t clock_tag(struct mclock_clock *c, uint64_t amount, uint64_t arrival_ns)
 {
 	uint64_t work = amount * WEIR_NS_PER_S + c->rest;
+	uint64_t earliest_ns = weir_max64(arrival_ns, c->since_ns);
 
 	c->cost_ns = weir_div64(work, c->rate);
 	c->next_rest = work - c->cost_ns * c->rate;
 	c->cost_ns = weir_min64(c->cost_ns, MCLOCK_FAR_NS);
-	c->tag_ns = c->prev_ns ? weir_max64(weir_add_sat(c->prev_ns, c->cost_ns), arrival_ns)
-			       : arrival_ns;
+	c->tag_ns = c->prev_ns ? weir_add_sat(c->prev_ns, c->cost_ns) : 0;
+	if (c->tag_ns < earliest_ns) {
+		c->tag_ns = earliest_ns;
+		c->next_rest = 0;
+	}
 	return c->tag_ns;
 }
 
@@ -81,7 +86,8 @@ static uint64_t limit_tag_ns(struct mclock_queue *q, struct weir_rq *rq)
 		tag_ns = clock_tag(&q->limit[MCLOCK_BYTES], weir_limit_bytes(rq), arrival_ns);
 	if (q->limit[MCLOCK_IOS].rate)
 		tag_ns = weir_max64(tag_ns, clock_tag(&q->limit[MCLOCK_IOS], 1, arrival_ns));
-	return tag_ns;
+	/* Metadata may hold up everybody: it counts, and is not held. */
+	return rq->flags & WEIR_RQ_META ? 0 : tag_ns;
 }
 
 /* ---- the trees ---- */
@@ -185,6 +191,7 @@ void mclock_join(const struct mclock *m, struct mclock_group *mg)
 void mclock_charge(struct weir *w, struct mclock *m, struct mclock_queue *q, bool by_weight)
 {
 	struct mclock_group *mg = q->mg;
+	const struct weir_rb *least;
 	unsigned int n;
 
 	for (n = 0; n < MCLOCK_NR_CLOCKS; n++) {
@@ -192,7 +199,9 @@ void mclock_charge(struct weir *w, struct mclock *m, struct mclock_queue *q, boo
 		clock_charge(&q->limit[n], false);
 	}
 	mg->p_prev = p_of(w, m, q, &mg->p_rest);
-	if (by_weight)
-		m->p_time = weir_max64(m->p_time, mg->p_prev);
+	/* Who is served in a batch, or past its limit, may be ahead of those whose turn it is. */
+	least = weir_rb_first(&m->ready);
+	if (by_weight && least)
+		m->p_time = weir_max64(m->p_time, weir_min64(least->key, mg->p_prev));
 	m->p_max = weir_max64(m->p_max, mg->p_prev);
 }
