@@ -52,6 +52,9 @@ void model_bucket_set_rate(struct model_bucket *b, uint64_t rate, uint64_t now)
 		time_ns = floor_div(b->level, b->rate);
 		if (time_ns > 0)
 			time_ns = time_ns * b->rate / rate;
+		/* The slower rate would make more of it. */
+		if (time_ns > MODEL_DEBT_NS)
+			time_ns = MODEL_DEBT_NS;
 	}
 	b->rate = rate;
 	b->at_ns = now;
