@@ -53,9 +53,9 @@
 #include "policy/kyber/internal.h"
 
 static const struct weir_tunable kyber_tunables[] = {
-	[KYBER_READ_LAT_NSEC] = {"read_lat_nsec", WEIR_UNIT_NS, 0, INT64_MAX, 2000000,
+	[KYBER_READ_LAT_NSEC] = {"read_lat_nsec", WEIR_UNIT_NS, 0, (uint64_t)1 << 62, 2000000,
 				 "latency target of reads"},
-	[KYBER_WRITE_LAT_NSEC] = {"write_lat_nsec", WEIR_UNIT_NS, 0, INT64_MAX, 10000000,
+	[KYBER_WRITE_LAT_NSEC] = {"write_lat_nsec", WEIR_UNIT_NS, 0, (uint64_t)1 << 62, 10000000,
 				  "latency target of writes"},
 	{.name = NULL},
 };
