@@ -152,6 +152,10 @@ extern const struct weir_policy weir_policy_anticipatory;
 extern const struct weir_policy weir_policy_cfq;
 extern const struct weir_policy weir_policy_efq;
 extern const struct weir_policy weir_policy_tpps;
+extern const struct weir_policy weir_policy_mq_deadline;
+extern const struct weir_policy weir_policy_kyber;
+extern const struct weir_policy weir_policy_mclock;
+extern const struct weir_policy weir_policy_sfqd;
 extern const struct weir_policy weir_policy_weir;
 
 #endif

@@ -58,9 +58,7 @@ struct deadline {
 
 /* In rq->policy. */
 struct deadline_rq {
-	struct weir_rb node;
-	struct weir_rq *rq;
-	uint64_t expires_ns;
+	struct weir_sorted_rq sorted;
 	bool express; /* the policy's: not in the queue */
 };
 
@@ -74,11 +72,6 @@ static struct deadline_rq *deadline_rq(struct weir_rq *rq)
 static const struct deadline_rq *deadline_rq_const(const struct weir_rq *rq)
 {
 	return (const struct deadline_rq *)rq->policy;
-}
-
-static struct weir_rq *rq_of(struct weir_rb *node)
-{
-	return node ? weir_container_of(node, struct deadline_rq, node)->rq : NULL;
 }
 
 static struct deadline_dir *dir_of(struct deadline_queue *q, const struct weir_rq *rq)
@@ -96,36 +89,28 @@ static void queue_init(struct weir *w, void *queue, void *device)
 	(void)w;
 	__builtin_memset(q, 0, sizeof(*q));
 	q->device = device;
-	for (dir = 0; dir < WEIR_NR_DIRS; dir++) {
-		weir_rb_init(&q->dir[dir].tree);
-		list_init(&q->dir[dir].fifo);
-	}
+	for (dir = 0; dir < WEIR_NR_DIRS; dir++)
+		weir_sorted_init(&q->dir[dir].sorted);
 }
 
 static void queue_insert(struct weir *w, void *queue, struct weir_rq *rq)
 {
 	struct deadline_queue *q = queue;
-	struct deadline_dir *dir = dir_of(q, rq);
-	struct deadline_rq *drq = deadline_rq(rq);
 
-	drq->rq = rq;
-	drq->expires_ns = weir_add_sat(weir_now(w),
-				       q->device->expire_ns[weir_op_dir((enum weir_op)rq->op)]);
-	weir_rb_insert(&dir->tree, &drq->node, rq->sector);
-	list_push_back(&dir->fifo, &rq->link);
+	weir_sorted_insert(
+		&dir_of(q, rq)->sorted, rq,
+		weir_add_sat(weir_now(w), q->device->expire_ns[weir_op_dir((enum weir_op)rq->op)]));
 }
 
 static void queue_remove(struct weir *w, void *queue, struct weir_rq *rq)
 {
 	struct deadline_dir *dir = dir_of(queue, rq);
-	struct deadline_rq *drq = deadline_rq(rq);
 
 	(void)w;
-	list_unlink(&rq->link);
 	/* A batch goes on past the gap. */
 	if (dir->next == rq)
-		dir->next = rq_of(weir_rb_next(&drq->node));
-	weir_rb_erase(&dir->tree, &drq->node);
+		dir->next = weir_sorted_next(rq);
+	weir_sorted_remove(&dir->sorted, rq);
 }
 
 /* Between batches: reads, or it's time for writes. One of the lists has something. */
@@ -133,9 +118,9 @@ static struct deadline_dir *choose_dir(struct deadline_queue *q)
 {
 	struct deadline_dir *read = &q->dir[WEIR_READ], *write = &q->dir[WEIR_WRITE];
 
-	if (list_is_empty(&read->fifo))
+	if (weir_sorted_is_empty(&read->sorted))
 		return write;
-	if (list_is_empty(&write->fifo) || q->starved < q->device->writes_starved)
+	if (weir_sorted_is_empty(&write->sorted) || q->starved < q->device->writes_starved)
 		return read;
 	return write;
 }
@@ -153,10 +138,8 @@ static struct weir_rq *choose(struct weir *w, struct deadline_queue *q, bool *be
 		return rq;
 	*begins = true;
 	dir = choose_dir(q);
-	if (list_is_empty(&dir->fifo))
-		return NULL;
-	oldest = list_first(&dir->fifo, struct weir_rq, link);
-	if (!dir->next || weir_now(w) >= deadline_rq(oldest)->expires_ns)
+	oldest = weir_sorted_oldest(&dir->sorted);
+	if (!oldest || !dir->next || weir_now(w) >= weir_sorted_rq(oldest)->expires_ns)
 		return oldest;
 	return dir->next;
 }
@@ -166,7 +149,7 @@ static void begin_batch(struct deadline_queue *q, const struct weir_rq *rq)
 	q->batching = 0;
 	if (rq->op != WEIR_OP_READ)
 		q->starved = 0;
-	else if (!list_is_empty(&q->dir[WEIR_WRITE].fifo))
+	else if (!weir_sorted_is_empty(&q->dir[WEIR_WRITE].sorted))
 		q->starved++;
 }
 
@@ -185,7 +168,7 @@ static struct weir_rq *queue_dispatch(struct weir *w, void *queue, bool force,
 	if (begins)
 		begin_batch(q, rq);
 	q->batching++;
-	next = rq_of(weir_rb_next(&deadline_rq(rq)->node));
+	next = weir_sorted_next(rq);
 	queue_remove(w, q, rq);
 	q->dir[WEIR_READ].next = NULL;
 	q->dir[WEIR_WRITE].next = NULL;
@@ -196,53 +179,39 @@ static struct weir_rq *queue_dispatch(struct weir *w, void *queue, bool force,
 static struct weir_rq *queue_find_front(struct weir *w, void *queue, const struct weir_rq *bio)
 {
 	struct deadline_queue *q = queue;
-	struct weir_rq *rq;
 
 	(void)w;
 	/* Without the search, the core's hint still finds some. */
 	if (!q->device->front_merges)
 		return NULL;
-	rq = rq_of(weir_rb_at_or_after(&dir_of(q, bio)->tree, weir_rq_end(bio)));
-	return rq && rq->sector == weir_rq_end(bio) ? rq : NULL;
+	return weir_sorted_at(&dir_of(q, bio)->sorted, weir_rq_end(bio));
 }
 
 static void queue_merged(struct weir *w, void *queue, struct weir_rq *rq, enum weir_merge kind)
 {
-	struct deadline_rq *drq = deadline_rq(rq);
-
 	(void)w;
-	if (kind == WEIR_MERGE_FRONT) {
-		weir_rb_erase(&dir_of(queue, rq)->tree, &drq->node);
-		weir_rb_insert(&dir_of(queue, rq)->tree, &drq->node, rq->sector);
-	}
+	if (kind == WEIR_MERGE_FRONT)
+		weir_sorted_moved(&dir_of(queue, rq)->sorted, rq);
 }
 
-/* The survivor inherits the earlier expiry, and the place in the list that goes with it. */
 static void queue_joining(struct weir *w, void *queue, struct weir_rq *first,
 			  struct weir_rq *second)
 {
-	struct deadline_rq *a = deadline_rq(first), *b = deadline_rq(second);
-
 	(void)w;
 	(void)queue;
-	if (b->expires_ns >= a->expires_ns)
-		return;
-	a->expires_ns = b->expires_ns;
-	list_unlink(&first->link);
-	list_replace(&second->link, &first->link);
-	list_init(&second->link); /* for its removal, which follows */
+	weir_sorted_join(first, second);
 }
 
 static struct weir_rq *queue_latter(void *queue, struct weir_rq *rq)
 {
 	(void)queue;
-	return rq_of(weir_rb_next(&deadline_rq(rq)->node));
+	return weir_sorted_next(rq);
 }
 
 static struct weir_rq *queue_former(void *queue, struct weir_rq *rq)
 {
 	(void)queue;
-	return rq_of(weir_rb_prev(&deadline_rq(rq)->node));
+	return weir_sorted_prev(rq);
 }
 
 const struct weir_order weir_order_deadline = {

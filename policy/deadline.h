@@ -3,8 +3,8 @@
 #ifndef WEIR_POLICY_DEADLINE_H
 #define WEIR_POLICY_DEADLINE_H
 
-#include "core/rbtree.h"
 #include "policy/order.h"
+#include "policy/sorted.h"
 
 /* The tunables: queues of one device have them in common. */
 struct deadline_device {
@@ -14,9 +14,8 @@ struct deadline_device {
 };
 
 struct deadline_dir {
-	struct weir_rb_tree tree; /* by first sector */
-	struct weir_list fifo;	  /* by expiry: rq->link */
-	struct weir_rq *next;	  /* continues the current batch, or NULL */
+	struct weir_sorted sorted;
+	struct weir_rq *next; /* continues the current batch, or NULL */
 };
 
 struct deadline_queue {

@@ -2,6 +2,7 @@
 /* The policies that are built in, in the order in which every list shows them. */
 #include "core/spi.h"
 
+/* clang-format off */
 static const struct weir_policy *const policies[] = {
 	&weir_policy_noop,
 	&weir_policy_deadline,
@@ -9,9 +10,14 @@ static const struct weir_policy *const policies[] = {
 	&weir_policy_cfq,
 	&weir_policy_efq,
 	&weir_policy_tpps,
+	&weir_policy_mq_deadline,
+	&weir_policy_kyber,
+	&weir_policy_mclock,
+	&weir_policy_sfqd,
 	/* Ours is the last. */
 	&weir_policy_weir,
 };
+/* clang-format on */
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))
 

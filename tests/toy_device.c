@@ -122,6 +122,7 @@ static void insert(struct toy *t, struct toy_rq *trq)
 	weir_rq_init(&trq->rq, s->op, sector, s->op == WEIR_OP_FLUSH ? 0 : s->nr_sectors, s->group,
 		     s->ctx);
 	trq->rq.flags = s->flags;
+	trq->rq.ioprio_class = s->ioprio_class;
 	weir_insert(t->w, &trq->rq, WEIR_TAIL, t->now);
 }
 

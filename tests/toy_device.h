@@ -25,6 +25,7 @@ struct toy_stream {
 	struct weir_ctx *ctx;
 	enum weir_op op;
 	uint16_t flags;
+	uint8_t ioprio_class;
 	uint32_t nr_sectors;
 	uint32_t outstanding;		  /* requests of the closed loop */
 	uint64_t think_ns;		  /* between a completion and the next insertion */

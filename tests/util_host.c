@@ -128,6 +128,14 @@ void util_tune(const struct weir_policy *policy, uint64_t values[WEIR_TUNABLES_M
 	values[n] = value;
 }
 
+void util_set_tunable(struct util_host *h, const char *name, uint64_t value)
+{
+	int n = weir_tunable_find(weir_current_policy(h->w), name);
+
+	assert_true(n >= 0);
+	assert_int_equal(weir_tunable_set(h->w, (unsigned int)n, value, h->now), 0);
+}
+
 struct weir_rq *util_bio(struct util_host *h, enum weir_op op, uint64_t sector, uint32_t nr_sectors)
 {
 	struct weir_rq *rq = &h->rq[h->nr_rqs];

@@ -26,7 +26,7 @@
 
 #include <weir/weir.h>
 
-#define UTIL_RQS 4096
+#define UTIL_RQS 16384
 #define UTIL_NONE UINT32_MAX
 
 struct util_memory {
@@ -65,6 +65,9 @@ void util_host_stop(struct util_host *h);
 void util_defaults(const struct weir_policy *policy, uint64_t values[WEIR_TUNABLES_MAX]);
 void util_tune(const struct weir_policy *policy, uint64_t values[WEIR_TUNABLES_MAX],
 	       const char *name, uint64_t value);
+
+/* Sets a tunable of the policy that runs. */
+void util_set_tunable(struct util_host *h, const char *name, uint64_t value);
 
 /* A new request of the root group; of a group and context. Returns its index. */
 uint32_t util_insert(struct util_host *h, enum weir_op op, uint64_t sector, uint32_t nr_sectors);

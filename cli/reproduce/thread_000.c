@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "cli/reproduce/reproduce.h"
-#include "job_texts.h"
+#include "cli/job_texts.h"
 
 #define CARD "pcie-flash"
 #define NO_STALLS "pcie-flash:stall=0"

@@ -72,8 +72,9 @@ static void judge(struct repro_report *r)
 			       "%s, 3 threads: of noop, flat", others[n]);
 	repro_faithful(r, of_noop(r, CFQ, "write 3"), 0.95, INFINITY, NULL,
 		       "cfq, writing: of noop, no regression");
-	repro_faithful(r, of_noop(r, CROSS, "3"), 0.9, INFINITY, NULL,
-		       "cfq with allow_cross_merge: of noop, recovers");
+	repro_faithful(r, repro_value(r, "004-A", CROSS, "3") / repro_value(r, "004-A", CFQ, "3"),
+		       1.2, INFINITY, NULL,
+		       "allow_cross_merge, 3 threads: of cfq without, recovers");
 	repro_faithful(r, of_noop(r, CLOSE, "3"), 0.9, INFINITY, NULL,
 		       "cfq with close_cooperator: of noop, recovers");
 	for (n = 0; n < 5; n++)
