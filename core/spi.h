@@ -112,6 +112,6 @@ uint64_t weir_group_active_since_ns(const struct weir_group *g);
 void weir_note(struct weir *w, const char *text);
 
 extern const struct weir_policy weir_policy_noop, weir_policy_deadline, weir_policy_tpps,
-	weir_policy_weir;
+	weir_policy_bfq, weir_policy_weir;
 
 #endif

@@ -6,6 +6,7 @@ static const struct weir_policy *const policies[] = {
 	&weir_policy_noop,
 	&weir_policy_deadline,
 	&weir_policy_tpps,
+	&weir_policy_bfq,
 	&weir_policy_weir,
 };
 
