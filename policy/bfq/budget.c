@@ -64,9 +64,14 @@ static bool much_left(const struct bfq_queue *q)
 }
 
 /* A queue that is waited for isn't cut off for the sake of a small rest. */
+uint64_t bfq_may_time_out_ns(const struct bfq_queue *q)
+{
+	return !q->waiting || much_left(q) ? q->budget_end_ns : WEIR_NEVER;
+}
+
 bool bfq_may_time_out(const struct bfq *bfq, const struct bfq_queue *q)
 {
-	return (!q->waiting || much_left(q)) && bfq_timed_out(bfq, q);
+	return bfq->now >= bfq_may_time_out_ns(q);
 }
 
 /* Was it slow in this turn? *turn_ns is what the turn took. */

@@ -79,15 +79,25 @@ static bool is_large(const struct weir_rq *rq)
 	return rq->nr_sectors >= BFQ_SMALL_ON_FLASH;
 }
 
+/* A raised queue may be waited for longer than others. */
+uint64_t bfq_inject_relents_ns(const struct bfq *bfq)
+{
+	const struct bfq_queue *q = bfq->served;
+
+	if (q->inject_limit || q->base_service_ns || !q->waiting)
+		return WEIR_NEVER;
+	return weir_add_sat(bfq->idle_start_ns, bfq->slice_idle_ns);
+}
+
 static struct bfq_queue *any_other(struct bfq *bfq, const struct bfq_queue *served)
 {
 	bool always = !bfq_is_raised(served) || !served->short_think;
 	uint32_t limit = served->inject_limit, left = BFQ_INJECT_SEARCH;
 	struct bfq_queue *q;
 
-	/* Raised and quick: nothing that isn't raised, and nothing for a while after it hurt. */
-	if (!always && bfq->now < served->inject_changed_ns + BFQ_INJECT_THINK_NS)
-		limit = weir_min64(limit, 1);
+	/* It has been waited for so long in vain that one can do no harm. */
+	if (bfq->now >= bfq_inject_relents_ns(bfq))
+		limit = 1;
 	if (bfq->in_driver >= limit)
 		return NULL;
 	list_for_each(q, &bfq->active, struct bfq_queue, active) {

@@ -383,6 +383,8 @@ void bfq_queue_unposition(struct bfq_queue *q);
 uint32_t bfq_max_budget(const struct bfq *bfq);
 void bfq_begin_turn(struct bfq *bfq, struct bfq_queue *q);
 bool bfq_timed_out(const struct bfq *bfq, const struct bfq_queue *q);
+/* The time from which bfq_may_time_out() says yes, as things are. */
+uint64_t bfq_may_time_out_ns(const struct bfq_queue *q);
 bool bfq_may_time_out(const struct bfq *bfq, const struct bfq_queue *q);
 /* compensate: what counts is the time up to the beginning of the idle wait. */
 void bfq_expire(struct bfq *bfq, struct bfq_queue *q, bool compensate, enum bfq_reason why);
@@ -451,6 +453,8 @@ void bfq_inject_arrival(struct bfq *bfq, struct bfq_queue *q);
 void bfq_inject_completed(struct bfq *bfq, struct bfq_queue *q, struct weir_rq *rq);
 /* A queue to take one request of, while the served one has none; or NULL. */
 struct bfq_queue *bfq_inject_choose(struct bfq *bfq);
+/* When one may go although the served queue's limit is still 0; WEIR_NEVER: not so. */
+uint64_t bfq_inject_relents_ns(const struct bfq *bfq);
 void bfq_waker_check(struct bfq *bfq, struct bfq_queue *q);
 void bfq_waker_set(struct bfq_queue *q, struct bfq_queue *waker);
 /* Nobody's waker any more, and none of its own. */

@@ -7,14 +7,20 @@
 /* It has nothing, and isn't given up yet. Another's request may go meanwhile; NULL: nothing goes. */
 static struct bfq_queue *hold(struct bfq *bfq, struct weir_verdict *v)
 {
-	struct bfq_queue *other = bfq_inject_choose(bfq);
+	struct bfq_queue *other = bfq_inject_choose(bfq), *q = bfq->served;
+	uint64_t relents_ns = bfq_inject_relents_ns(bfq);
 
 	if (other)
 		return other;
 	v->why = WEIR_STALL_IDLE;
-	/* Its last completion begins the wait, if it hasn't begun. */
-	if (bfq->served->waiting)
-		v->at_ns = bfq->idle_end_ns;
+	/* Else its last completion begins the wait. */
+	if (!q->waiting)
+		return NULL;
+	v->at_ns = bfq->idle_end_ns;
+	if (relents_ns > bfq->now)
+		v->at_ns = weir_min64(v->at_ns, relents_ns);
+	if (!bfq_must_idle(bfq, q))
+		v->at_ns = weir_min64(v->at_ns, bfq_may_time_out_ns(q));
 	return NULL;
 }
 
