@@ -79,12 +79,21 @@ static bool is_large(const struct weir_rq *rq)
 	return rq->nr_sectors >= BFQ_SMALL_ON_FLASH;
 }
 
+/* Not where the wait is for throughput, nor against the one raised queue that answers quickly. */
+static bool others_may(const struct bfq *bfq)
+{
+	const struct bfq_queue *q = bfq->served;
+
+	return !bfq_idling_boosts(bfq, q) &&
+	       (!bfq_is_raised(q) || bfq->nr_busy_raised > 1 || !q->short_think);
+}
+
 /* A raised queue may be waited for longer than others. */
 uint64_t bfq_inject_relents_ns(const struct bfq *bfq)
 {
 	const struct bfq_queue *q = bfq->served;
 
-	if (q->inject_limit || q->base_service_ns || !q->waiting)
+	if (q->inject_limit || q->base_service_ns || !q->waiting || !others_may(bfq))
 		return WEIR_NEVER;
 	return weir_add_sat(bfq->idle_start_ns, bfq->slice_idle_ns);
 }
@@ -126,11 +135,7 @@ struct bfq_queue *bfq_inject_choose(struct bfq *bfq)
 		woken = list_first(&served->woken, struct bfq_queue, woken_by);
 	if (can_give(bfq, woken))
 		return woken;
-	if (bfq_idling_boosts(bfq, served))
-		return NULL;
-	if (bfq_is_raised(served) && bfq->nr_busy_raised <= 1 && served->short_think)
-		return NULL;
-	return any_other(bfq, served);
+	return others_may(bfq) ? any_other(bfq, served) : NULL;
 }
 
 /* ---- wakers ---- */

@@ -1,0 +1,5 @@
+#include "tests/bfq_util.h"
+int main(void)
+{
+	return 0;
+}
