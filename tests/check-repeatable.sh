@@ -15,7 +15,7 @@ others=${WEIR_OTHERS:-}
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-policies=noop,deadline,tpps,weir
+policies=noop,deadline,tpps,bfq,weir
 
 # sim PROGRAM OUT SEED JOB DEVICE [OPTION...]
 sim()
@@ -31,7 +31,7 @@ sound()
 {
 	python3 -c 'import json, sys
 runs = json.load(open(sys.argv[1]))["runs"]
-assert len(runs) == 4, len(runs)
+assert len(runs) == 5, len(runs)
 assert all(run["total"]["iops"] > 0 for run in runs), [run["total"] for run in runs]' "$1"
 }
 

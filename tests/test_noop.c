@@ -198,7 +198,7 @@ static void never_across_groups(void **state)
 
 static void registry(void **state)
 {
-	static const char *const order[] = {"noop", "deadline", "tpps", "weir"};
+	static const char *const order[] = {"noop", "deadline", "tpps", "bfq", "weir"};
 	unsigned int n, t;
 
 	(void)state;

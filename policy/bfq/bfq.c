@@ -1,5 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* BFQ hooks */
+/*
+ * BFQ, Budget Fair Queueing: the device is given to one process's queue at a time, for a budget of
+ * sectors, by a schedule that bounds how far anyone's service lags behind its weight; and heuristics
+ * on top that keep a desktop responsive. In Linux since 4.12; this is the algorithm of the 6.x
+ * series.
+ *
+ * The problem with slices of time (CFQ) is that a queue's bandwidth depends on what the others do
+ * with theirs, and that a queue which was idle waits for a round of all others. So BFQ schedules
+ * service: sectors, as a packet scheduler does bytes.
+ *
+ * The rule. Each level of the tree of groups orders queues and groups by B-WF2Q+ (tree.c): start
+ * time S, finish time F = S + budget / weight, virtual time V; of those with S <= V the smallest F
+ * goes. It is served until its budget is used up, its time is over (timeout_sync), it has nothing
+ * more and isn't waited for, or somebody preempts it. Then S moves on by what it really got, so the
+ * size of a budget decides when and how long a queue is served, never how much it gets.
+ *
+ * Example: A and B are always backlogged, with weights 3 and 1, and budgets of 12 sectors. V goes on
+ * by 12 / 4 = 3 in each turn.
+ *
+ *	turn	V	A: S, F		B: S, F		goes
+ *	1	0	0, 4		0, 12		A: the smaller F
+ *	2	3	4, 8		0, 12		B: A isn't eligible
+ *	3	6	4, 8		12, 24		A
+ *	4	9	8, 12		12, 24		A
+ *	5	12	12, 16		12, 24		A, and so on: ABAA ABAA
+ *
+ * Without the test of S <= V, A would have gone three times before B.
+ *
+ * On top of it:
+ *
+ *   - budgets follow what a queue uses (budget.c), and the largest follows the device (rate.c);
+ *   - slow queues, those that seek above all, are charged for time instead of sectors;
+ *   - the device is kept idle for a queue that has run dry if that gains throughput, or if shares
+ *     would be lost without it (idle.c), and what harm that does is kept small by injection of
+ *     others' requests (inject.c);
+ *   - queues of cooperating processes become one (coop.c);
+ *   - interactive and soft real-time queues get 30 and 3000 times their weight (raise.c).
+ *
+ * What comes of it. Weights hold within a few percent over seconds, as bandwidth among streams and
+ * as time among those that seek. A turn is long, though: with the largest budgets some 100 ms. Where
+ * several groups compete, each waits for the turns of the others, so that the longest wait is about
+ * ten times the mean; and between groups that don't always have something to do, waiting for them
+ * costs throughput on flash. Weight raising overrides weights: low_latency=0 where those matter.
+ *
+ * Where this differs from the kernel's:
+ *
+ *   - no limits on tags (the kernel leaves parts of them to reads and to raised queues): who may
+ *     have a request is the core's business here, before any policy;
+ *   - a shared queue ends with the context whose storage it is in (process.c), and a context that
+ *     moves leaves its queued requests to its old group;
+ *   - a queue that is preempted while it is waited for is idle; in the kernel it stays busy, without
+ *     requests, until it is its turn and it is found empty;
+ *   - preemption by a queue that gets busy needs that queue to be the next of the schedule, level by
+ *     level; the kernel looks at the root's level only;
+ *   - injection looks at 32 queues at most, the kernel at all; some conditions that the kernel
+ *     rounds to ticks are exact;
+ *   - flushes, and requests put at the head, go before all others and are nobody's service: the
+ *     block layer has them in the driver's queue. Under strict_guarantees they count as requests in
+ *     the device;
+ *   - queues without an owner (requests without a context) never merge with others.
+ *
+ * What the kernel's comments say of large bursts, that their queues are not idled for, its code does
+ * not do; nor does this.
+ *
+ * Costs: insert, dispatch and complete O(depth of the tree x log of the queues in a group), and up
+ * to 32 steps where a request is injected. A context's exit or move is O(requests in its queue),
+ * setting low_latency to 0 O(contexts and groups).
+ */
 #include "policy/bfq/internal.h"
 
 #define INT_LIMIT INT32_MAX

@@ -74,7 +74,7 @@ switch() {
 }
 hammer &
 hammer &
-switch noop deadline tpps weir &
+switch noop deadline tpps bfq weir &
 switch weir deadline &
 n=0
 until [ $n -ge 40 ]; do
