@@ -3,11 +3,8 @@
 #include "core/spi.h"
 
 static const struct weir_policy *const policies[] = {
-	&weir_policy_noop,
-	&weir_policy_deadline,
-	&weir_policy_tpps,
-	&weir_policy_bfq,
-	&weir_policy_weir,
+	&weir_policy_noop, &weir_policy_deadline, &weir_policy_tpps,
+	&weir_policy_bfq,  &weir_policy_weir,
 };
 
 #define NR_POLICIES (sizeof(policies) / sizeof(policies[0]))

@@ -144,6 +144,29 @@ static void seeky_queues_part(void **state)
 	util_host_stop(&h);
 }
 
+/* Both were interactive when they met; so they are again when they have parted. */
+static void raising_survives_a_merge(void **state)
+{
+	uint32_t first, second, third;
+
+	(void)state;
+	start(true);
+	assert_int_equal(weir_tunable_set(h.w, BFQ_LOW_LATENCY, 1, h.now), 0);
+	two_in_turns(&first, &second, &third);
+	assert_int_equal(home_of(a)->raise.kind, BFQ_NOT_RAISED);
+	assert_int_equal(home_of(b)->raise.kind, BFQ_INTERACTIVE);
+	bfq_raise_end(bfq_of(h.w), home_of(b));
+	home_of(b)->split = true;
+	reads(&h, a, UINT64_C(1) << 30, 8);
+	assert_ptr_equal(queue_of(a), home_of(a));
+	assert_int_equal(home_of(a)->raise.kind, BFQ_INTERACTIVE);
+	assert_int_equal(home_of(b)->raise.kind, BFQ_NOT_RAISED);
+	reads(&h, b, UINT64_C(1) << 29, 8);
+	assert_int_equal(home_of(b)->raise.kind, BFQ_INTERACTIVE);
+	assert_int_equal(bfq_of(h.w)->nr_busy_raised, 2);
+	util_host_stop(&h);
+}
+
 /* A bio is joined to a cooperator's request, not to a stranger's. */
 static void bios_merge_within_the_queue(void **state)
 {
@@ -286,6 +309,7 @@ int main(void)
 		cmocka_unit_test(not_on_flash_that_queues),
 		cmocka_unit_test(too_late_to_merge),
 		cmocka_unit_test(seeky_queues_part),
+		cmocka_unit_test(raising_survives_a_merge),
 		cmocka_unit_test(bios_merge_within_the_queue),
 		cmocka_unit_test(stable_merge_on_flash),
 		cmocka_unit_test(stable_merge_later),

@@ -10,8 +10,9 @@
  * Beside that, queues that one parent makes within 180 ms are merged for good if they have the same
  * ioprio: on flash at once, elsewhere when they are 600 ms old and idling doesn't pay for them.
  *
- * A shared queue that gets seeky was a mistake: each process goes home with its next request, to the
- * weight raising that it left with. The owner of the storage stays.
+ * A shared queue that gets seeky was a mistake: each process goes home with its next request, but for
+ * the owner of the storage and whoever is the last, and all go on with the weight raising that they
+ * came with.
  *
  * O(log queues of a group).
  */
@@ -210,6 +211,8 @@ void bfq_coop_split(struct bfq *bfq, struct bfq_process *p)
 	if (q->nr_sharers == 1) {
 		q->coop = false;
 		q->split = false;
+		q->split_ns = bfq->now;
+		bfq_raise_resume(bfq, q, &p->saved, q->in_large_burst);
 	} else if (q != &p->home) {
 		bfq_coop_go_home(bfq, p);
 	}
