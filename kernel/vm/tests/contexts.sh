@@ -113,7 +113,7 @@ END
 many() {
 	python3 /tmp/many.py /dev/$D $nr_each || echo failed >>/tmp/failed
 }
-for p in noop deadline tpps weir; do
+for p in noop deadline tpps bfq weir; do
 	echo weir >$Q/scheduler
 	echo $p >$S/policy
 	many &
