@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weir/policy.h>
+
 #define COMMAND_BYTES 2048
 #define NAME_BYTES 200
 
@@ -60,6 +62,31 @@ const char *gauntlet_file(const char *name, const struct gauntlet_text *t)
 	assert_int_equal(fwrite(t->text, 1, t->bytes, f), t->bytes);
 	assert_int_equal(fclose(f), 0);
 	return p;
+}
+
+/* ---- policies ---- */
+
+const char *gauntlet_busy_policy(unsigned int n)
+{
+	static char label[NAME_BYTES];
+	const struct weir_policy *p = weir_policy_at(n);
+
+	if (!p)
+		return NULL;
+	snprintf(label, sizeof(label), "%s%s", weir_policy_info(p)->name,
+		 weir_tunable_find(p, "slice_idle") >= 0 ? ":slice_idle=0" : "");
+	return label;
+}
+
+const char *gauntlet_busy_policies(void)
+{
+	static struct gauntlet_text all;
+	unsigned int n;
+
+	all.bytes = 0;
+	for (n = 0; weir_policy_at(n); n++)
+		gauntlet_add(&all, "%s%s", n ? "," : "", gauntlet_busy_policy(n));
+	return all.text;
 }
 
 /* ---- the program ---- */

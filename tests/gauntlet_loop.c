@@ -21,6 +21,8 @@ void loop_open(struct loop *l, const char *device, const char *policy, uint32_t 
 	assert_non_null(p);
 	for (i = 0; weir_policy_info(p)->tunables[i].name; i++)
 		tunables[i] = weir_policy_info(p)->tunables[i].def;
+	if (weir_tunable_find(p, "slice_idle") >= 0)
+		tunables[weir_tunable_find(p, "slice_idle")] = 0;
 	lab_rng_seed(&l->rng, 1, 77);
 	l->engine = lab_engine_new();
 	l->device = lab_device_open(device, l->engine, 1, err, sizeof(err));

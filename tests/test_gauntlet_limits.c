@@ -31,6 +31,20 @@ static void judge_waits(const json_t *run)
 	}
 }
 
+/* Where turns are long, a group that isn't always backlogged may not come to what it is allowed. */
+static void judge_ceilings_from_above(const json_t *run)
+{
+	gauntlet_at_most("load",
+			 gauntlet_number(gauntlet_group(run, "batch/etl/load"), "read/iops"),
+			 3000 * (1 + PERCENT));
+	gauntlet_at_most("log",
+			 gauntlet_number(gauntlet_group(run, "batch/etl/log"), "write/bw_bytes"),
+			 20000000 * (1 + PERCENT));
+	gauntlet_at_most("backup",
+			 gauntlet_number(gauntlet_group(run, "batch/backup"), "read/bw_bytes"),
+			 30000000 * (1 + PERCENT));
+}
+
 static void judge_ceilings(const json_t *run)
 {
 	gauntlet_within("load", gauntlet_number(gauntlet_group(run, "batch/etl/load"), "read/iops"),
@@ -82,9 +96,13 @@ static void every_policy(void **state)
 
 	(void)state;
 	for (i = 0; weir_policy_at(i); i++) {
-		const json_t *run = gauntlet_run(result, weir_policy_info(weir_policy_at(i))->name);
+		const struct weir_policy *p = weir_policy_at(i);
+		const json_t *run = gauntlet_run(result, weir_policy_info(p)->name);
 
-		judge_ceilings(run);
+		if (weir_tunable_find(p, "slice_idle") >= 0)
+			judge_ceilings_from_above(run);
+		else
+			judge_ceilings(run);
 		judge_waits(run);
 	}
 	json_decref(result);
@@ -258,16 +276,16 @@ static void pool(void **state)
 		json_t *without = gauntlet_sim(
 			"",
 			"examples/005-limits/pool.fio --section one --section two "
-			"--section three --host pool=32 --policy all --device ssd --seed %u",
-			seed);
+			"--section three --host pool=32 --policy %s --device ssd --seed %u",
+			gauntlet_busy_policies(), seed);
 		json_t *with = gauntlet_sim(
 			"",
 			"examples/005-limits/pool.fio --groups examples/005-limits/pool.ini "
-			"--host pool=32 --policy all --device ssd --seed %u",
-			seed);
+			"--host pool=32 --policy %s --device ssd --seed %u",
+			gauntlet_busy_policies(), seed);
+		const char *name;
 
-		for (i = 0; weir_policy_at(i); i++) {
-			const char *name = weir_policy_info(weir_policy_at(i))->name;
+		for (i = 0; (name = gauntlet_busy_policy(i)); i++) {
 			const json_t *before = gauntlet_run(without, name),
 				     *after = gauntlet_run(with, name);
 
