@@ -81,6 +81,18 @@ static void strangers_do_not(void **state)
 	util_host_stop(&h);
 }
 
+static void seeky_ones_are_not_joined(void **state)
+{
+	(void)state;
+	start(true);
+	reads(&h, a, 0, 32);
+	reads(&h, b, 32, 32);
+	home_of(b)->seek_history = UINT32_MAX;
+	reads(&h, a, 64, 32);
+	assert_ptr_equal(queue_of(a), home_of(a));
+	util_host_stop(&h);
+}
+
 static void not_on_flash_that_queues(void **state)
 {
 	(void)state;
@@ -256,6 +268,7 @@ static void the_owner_of_a_shared_queue_goes(void **state)
 	assert_ptr_equal(queue_of(a), home_of(a));
 	assert_int_equal(home_of(a)->nr_queued, 1);
 	assert_int_equal(home_of(a)->dispatched, 1);
+	assert_int_equal(bfq_of(h.w)->groups_pending, 1);
 	util_complete(&h, third);
 	assert_int_equal(home_of(a)->dispatched, 0);
 	util_expect(&h, fourth);
@@ -306,6 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cooperators_share_a_queue),
 		cmocka_unit_test(strangers_do_not),
+		cmocka_unit_test(seeky_ones_are_not_joined),
 		cmocka_unit_test(not_on_flash_that_queues),
 		cmocka_unit_test(too_late_to_merge),
 		cmocka_unit_test(seeky_queues_part),

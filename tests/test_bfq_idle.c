@@ -206,6 +206,83 @@ static void who_goes_when(void **state)
 	util_host_stop(&h);
 }
 
+/*
+ * Three queues of weight 40. One is served; one has the smallest finish, but begins ahead of the
+ * level's time by 200 = 8000 / 40: it isn't eligible before the time has gone on as far, which is when
+ * 200 x 120 sectors have been served.
+ */
+static void nobody_goes_before_its_start(void **state)
+{
+	struct bfq_entity *ahead, *patient;
+	struct weir_ctx *ctx[3];
+	struct bfq_group *root;
+	struct bfq_tree *t;
+	uint64_t before;
+	uint32_t n;
+
+	(void)state;
+	set_up(false);
+	tune("low_latency", 0);
+	start();
+	root = bfq_group(weir_root(h.w));
+	t = &root->tree[BFQ_BE];
+	for (n = 0; n < 3; n++) {
+		ctx[n] = new_ctx(&h, weir_root(h.w));
+		reads(&h, ctx[n], (uint64_t)n << 30, 8);
+		h.now += 200 * MS;
+	}
+	util_dispatch(&h);
+	assert_ptr_equal(bfq_of(h.w)->served, home_of(ctx[0]));
+	ahead = &home_of(ctx[1])->entity;
+	patient = &home_of(ctx[2])->entity;
+	ahead->start = t->vtime + ((UINT64_C(8000) << BFQ_VTIME_SHIFT) / 40);
+	bfq_entity_rebudget(ahead, 8);
+	bfq_entity_rebudget(patient, 1000000);
+	assert_true(ahead->finish < patient->finish);
+	assert_ptr_equal(bfq_level_first(root), patient);
+	before = t->vtime;
+	bfq_sched_charge(bfq_of(h.w), home_of(ctx[0]), 23999);
+	assert_int_equal(t->vtime - before, (UINT64_C(23999) << BFQ_VTIME_SHIFT) / 120);
+	assert_ptr_equal(bfq_level_first(root), patient);
+	bfq_sched_charge(bfq_of(h.w), home_of(ctx[0]), 2);
+	assert_ptr_equal(bfq_level_first(root), ahead);
+	util_host_stop(&h);
+}
+
+/* Who leaves ahead of time is remembered until the time has come, and goes on from there. */
+static void early_leavers_are_remembered(void **state)
+{
+	struct weir_ctx *ctx[2];
+	struct bfq_entity *e;
+	struct bfq_tree *t;
+	uint64_t finish;
+	uint32_t first;
+
+	(void)state;
+	set_up(false);
+	tune("low_latency", 0);
+	tune("slice_idle", 0);
+	start();
+	t = &bfq_group(weir_root(h.w))->tree[BFQ_BE];
+	ctx[0] = new_ctx(&h, weir_root(h.w));
+	first = reads(&h, ctx[0], 0, 800);
+	h.now += 200 * MS;
+	ctx[1] = new_ctx(&h, weir_root(h.w));
+	reads(&h, ctx[1], 1 << 30, 8);
+	e = &home_of(ctx[0])->entity;
+	serve(&h, first, MS);
+	/* It has had 800 / 40 = 20, and V is at 800 / 80 = 10. */
+	assert_false(home_of(ctx[0])->busy);
+	assert_int_equal(e->place, BFQ_FORMER);
+	assert_int_equal(t->weights, 80);
+	finish = e->finish;
+	assert_int_equal(finish - t->vtime, UINT64_C(10) << BFQ_VTIME_SHIFT);
+	h.now += 100 * MS;
+	reads(&h, ctx[0], 800, 8);
+	assert_int_equal(e->start, finish);
+	util_host_stop(&h);
+}
+
 /* Who was away comes back at V: neither with what it missed nor behind. */
 static void no_credit_from_idleness(void **state)
 {
@@ -372,6 +449,8 @@ int main(void)
 		cmocka_unit_test(slice_idle_zero_never_waits),
 		cmocka_unit_test(strict_is_one_at_a_time),
 		cmocka_unit_test(who_goes_when),
+		cmocka_unit_test(nobody_goes_before_its_start),
+		cmocka_unit_test(early_leavers_are_remembered),
 		cmocka_unit_test(no_credit_from_idleness),
 		cmocka_unit_test(real_time_goes_first),
 		cmocka_unit_test(idle_class_each_200_ms),
