@@ -36,8 +36,8 @@ void bfq_entity_first_weight(struct bfq_entity *e);
 void bfq_entity_rebudget(struct bfq_entity *e, uint64_t budget);
 /* It was served and goes back among the active ones. */
 void bfq_entity_requeue(struct bfq_entity *e);
-/* No longer active; it was served, or waited in a tree. keep: until V has passed its finish. */
-void bfq_entity_sleep(struct bfq_entity *e, bool keep);
+/* No longer active; it was served, or waited in a tree. Remembered until V has passed its finish. */
+void bfq_entity_sleep(struct bfq_entity *e);
 /* Out of the tree of the former, if it is there: its storage goes. */
 void bfq_entity_forget(struct bfq_entity *e);
 /* It got so many sectors of service: the level's time goes on. */

@@ -62,7 +62,7 @@ void bfq_sched_deactivate(struct bfq_queue *q)
 
 	weir_assert(e->place == BFQ_WAITING || e->place == BFQ_ELIGIBLE);
 	do {
-		bfq_entity_sleep(e, true);
+		bfq_entity_sleep(e);
 		e = parent_of(e);
 	} while (e && e->place != BFQ_SERVED && !bfq_group_of(e)->nr_active);
 	follow(e, false);
@@ -108,7 +108,7 @@ void bfq_sched_unserve(struct bfq_queue *q, bool requeue)
 		if (requeue) {
 			bfq_entity_requeue(e);
 		} else {
-			bfq_entity_sleep(e, true);
+			bfq_entity_sleep(e);
 			if (!e->is_queue)
 				e->service = 0;
 		}

@@ -176,7 +176,7 @@ void bfq_entity_requeue(struct bfq_entity *e)
 	enter(e);
 }
 
-void bfq_entity_sleep(struct bfq_entity *e, bool keep)
+void bfq_entity_sleep(struct bfq_entity *e)
 {
 	struct bfq_tree *t = tree_of(e);
 
@@ -184,7 +184,7 @@ void bfq_entity_sleep(struct bfq_entity *e, bool keep)
 		e->finish = e->start + delta(e->service, e->weight);
 	leave(e);
 	e->in->nr_active--;
-	if (keep && weir_vtime_before(t->vtime, e->finish)) {
+	if (weir_vtime_before(t->vtime, e->finish)) {
 		e->place = BFQ_FORMER;
 		weir_rb_insert(&t->former, &e->node, e->finish);
 	} else {
