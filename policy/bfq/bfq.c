@@ -43,6 +43,13 @@
  * ten times the mean; and between groups that don't always have something to do, waiting for them
  * costs throughput on flash. Weight raising overrides weights: low_latency=0 where those matter.
  *
+ * How near it is: in the kernel, under weir's elevator, beside the kernel's own BFQ on the same
+ * null_blk (2 ms, 16 at once, nr_requests 1024), four deep groups of weights 1000/800/600/400 had
+ * 2773 2172 1653 1118 IOPS, and with the kernel's 2847 2339 1621 1125; a process that thinks for
+ * 0.2 ms beside three deep groups 239 IOPS, 634 ms the longest, and with the kernel's 256 and 621. In
+ * the lab these are 2916 2255 1652 1176, and 265 and 628. With 32 tags the kernel's does less for the
+ * deep groups, because of what it leaves of the tags to each.
+ *
  * Where this differs from the kernel's:
  *
  *   - no limits on tags (the kernel leaves parts of them to reads and to raised queues): who may
