@@ -86,6 +86,7 @@ void weir_ctx_exit(struct weir_ctx *ctx, uint64_t now)
 	weir_tick(ctx->w, now);
 	weir_record_ctx_exit(ctx->w, ctx);
 	ctx->exited = true;
+	ctx->w->retry_ns = 0; /* a policy that idles for it needn't any longer */
 	if (!ctx->nr_rqs)
 		weir_ctx_destroy(ctx);
 }

@@ -152,6 +152,7 @@ extern const struct weir_policy weir_policy_anticipatory;
 extern const struct weir_policy weir_policy_cfq;
 extern const struct weir_policy weir_policy_efq;
 extern const struct weir_policy weir_policy_tpps;
+extern const struct weir_policy weir_policy_bfq;
 extern const struct weir_policy weir_policy_mq_deadline;
 extern const struct weir_policy weir_policy_kyber;
 extern const struct weir_policy weir_policy_mclock;

@@ -10,6 +10,7 @@ static const struct weir_policy *const policies[] = {
 	&weir_policy_cfq,
 	&weir_policy_efq,
 	&weir_policy_tpps,
+	&weir_policy_bfq,
 	&weir_policy_mq_deadline,
 	&weir_policy_kyber,
 	&weir_policy_mclock,

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weir/policy.h>
+
 #define COMMAND_BYTES 2048
 #define NAME_BYTES 200
 
@@ -60,6 +62,41 @@ const char *gauntlet_file(const char *name, const struct gauntlet_text *t)
 	assert_int_equal(fwrite(t->text, 1, t->bytes, f), t->bytes);
 	assert_int_equal(fclose(f), 0);
 	return p;
+}
+
+/* ---- policies ---- */
+
+/* How long the device is kept idle on purpose; 0 is never. */
+static const char *const idle_tunables[] = {"slice_idle", "group_idle", "antic_expire"};
+
+#define NR_IDLE_TUNABLES (sizeof(idle_tunables) / sizeof(idle_tunables[0]))
+
+const char *gauntlet_busy_policy(unsigned int n)
+{
+	static char label[NAME_BYTES];
+	const struct weir_policy *p = weir_policy_at(n);
+	size_t i, bytes;
+
+	if (!p)
+		return NULL;
+	bytes = (size_t)snprintf(label, sizeof(label), "%s", weir_policy_info(p)->name);
+	for (i = 0; i < NR_IDLE_TUNABLES && bytes < sizeof(label); i++)
+		if (weir_tunable_find(p, idle_tunables[i]) >= 0)
+			bytes += (size_t)snprintf(label + bytes, sizeof(label) - bytes, ":%s=0",
+						  idle_tunables[i]);
+	assert_true(bytes < sizeof(label));
+	return label;
+}
+
+const char *gauntlet_busy_policies(void)
+{
+	static struct gauntlet_text all;
+	unsigned int n;
+
+	all.bytes = 0;
+	for (n = 0; weir_policy_at(n); n++)
+		gauntlet_add(&all, "%s%s", n ? "," : "", gauntlet_busy_policy(n));
+	return all.text;
 }
 
 /* ---- the program ---- */
@@ -193,11 +230,11 @@ json_t *gauntlet_job(const json_t *run, const char *name)
 
 bool gauntlet_keeps_idle(const char *policy)
 {
-	static const char *const those[] = {"cfq"};
+	const struct weir_policy *p = weir_policy_find(policy);
 	size_t n;
 
-	for (n = 0; n < sizeof(those) / sizeof(those[0]); n++)
-		if (!strcmp(policy, those[n]))
+	for (n = 0; p && n < NR_IDLE_TUNABLES; n++)
+		if (weir_tunable_find(p, idle_tunables[n]) >= 0)
 			return true;
 	return false;
 }

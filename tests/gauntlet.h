@@ -49,6 +49,14 @@ const char *gauntlet_file(const char *name, const struct gauntlet_text *t);
 json_t *gauntlet_sim(const char *variables, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * The n-th policy as it is given to --policy, and labelled: one that keeps the device idle on purpose
+ * is told not to, for lines that say that what is left of a device gets used. NULL after the last.
+ */
+const char *gauntlet_busy_policy(unsigned int n);
+/* All of these, with commas in between. */
+const char *gauntlet_busy_policies(void);
+
 /* Parts of a result; that they are there is checked. A phase has groups and a total as a run has.
  */
 json_t *gauntlet_run(const json_t *result, const char *label);

@@ -15,12 +15,17 @@ void loop_open(struct loop *l, const char *device, const char *policy, uint32_t 
 	uint64_t tunables[WEIR_TUNABLES_MAX] = {0};
 	struct lab_host_config cfg;
 	char err[256] = "";
+	/* The device is never kept idle on purpose. */
+	static const char *const idle[] = {"slice_idle", "group_idle", "antic_expire"};
 	unsigned int i;
 
 	memset(l, 0, sizeof(*l));
 	assert_non_null(p);
 	for (i = 0; weir_policy_info(p)->tunables[i].name; i++)
 		tunables[i] = weir_policy_info(p)->tunables[i].def;
+	for (i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+		if (weir_tunable_find(p, idle[i]) >= 0)
+			tunables[weir_tunable_find(p, idle[i])] = 0;
 	lab_rng_seed(&l->rng, 1, 77);
 	l->engine = lab_engine_new();
 	l->device = lab_device_open(device, l->engine, 1, err, sizeof(err));

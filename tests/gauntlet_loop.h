@@ -50,7 +50,10 @@ struct loop {
 	bool stopping;
 };
 
-/* pool: requests that may be admitted at once; 0 is no limit. */
+/*
+ * pool: requests that may be admitted at once; 0 is no limit. A policy that keeps the device idle on
+ * purpose is told not to: what is left of it must be used.
+ */
 void loop_open(struct loop *l, const char *device, const char *policy, uint32_t pool);
 struct weir_group *loop_group(struct loop *l, struct weir_group *parent,
 			      const struct weir_group_attr *attr);

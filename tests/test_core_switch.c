@@ -31,9 +31,18 @@ static int teardown(void **state)
 
 static struct weir_switch *prepare(struct util_host *h, const struct weir_policy *p)
 {
+	bool tunable = weir_policy_info(p)->tunables;
+	uint64_t values[WEIR_TUNABLES_MAX];
+	struct weir_switch *sw;
 	int err = 1;
-	struct weir_switch *sw = weir_switch_prepare(h->w, p, NULL, &err);
 
+	/* None of these tests is about a device that is kept idle on purpose. */
+	if (tunable) {
+		util_defaults(p, values);
+		if (weir_tunable_find(p, "slice_idle") >= 0)
+			util_tune(p, values, "slice_idle", 0);
+	}
+	sw = weir_switch_prepare(h->w, p, tunable ? values : NULL, &err);
 	assert_non_null(sw);
 	assert_int_equal(err, 0);
 	return sw;
