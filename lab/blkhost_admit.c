@@ -32,14 +32,8 @@ bool host_admit(struct lab_host *h, struct host_rq *r, uint64_t now_ns)
 	return false;
 }
 
-/* Called by the core. */
-void host_wake(void *priv, struct weir_group *g, enum weir_dir dir)
+static void add_woken(struct lab_host *h, struct host_queue *q)
 {
-	struct lab_host *h = priv;
-	struct host_queue *q = &host_group(h, g)->wait[dir];
-
-	if (q->woken)
-		return;
 	q->woken = true;
 	q->next_woken = NULL;
 	if (h->woken)
@@ -49,19 +43,33 @@ void host_wake(void *priv, struct weir_group *g, enum weir_dir dir)
 	h->woken_tail = q;
 }
 
-static void admit_queue(struct lab_host *h, struct host_queue *q, uint64_t now_ns)
+/* Called by the core. */
+void host_wake(void *priv, struct weir_group *g, enum weir_dir dir)
 {
-	struct host_rq *r;
+	struct lab_host *h = priv;
+	struct host_queue *q = &host_group(h, g)->wait[dir];
 
-	while ((r = q->head)) {
-		if (!weir_admit(h->weir, q->group, q->dir, (uint32_t)weir_rq_bytes(&r->rq), now_ns))
-			return;
-		r->admitted = true;
-		q->head = r->next;
-		host_enter(h, r, now_ns);
-	}
+	if (!q->woken)
+		add_woken(h, q);
 }
 
+/* The first of the queue gets its place, if there is one. */
+static bool admit_first(struct lab_host *h, struct host_queue *q, uint64_t now_ns)
+{
+	struct host_rq *r = q->head;
+
+	if (!r || !weir_admit(h->weir, q->group, q->dir, (uint32_t)weir_rq_bytes(&r->rq), now_ns))
+		return false;
+	r->admitted = true;
+	q->head = r->next;
+	host_enter(h, r, now_ns);
+	return true;
+}
+
+/*
+ * A place each, in turn, as tasks that are woken one after another would: a queue that took all it can
+ * get would be the first to be refused, and so the first to be woken for the next place.
+ */
 void host_admit_woken(struct lab_host *h, uint64_t now_ns)
 {
 	struct host_queue *q;
@@ -72,7 +80,8 @@ void host_admit_woken(struct lab_host *h, uint64_t now_ns)
 	while ((q = h->woken)) {
 		h->woken = q->next_woken;
 		q->woken = false;
-		admit_queue(h, q, now_ns);
+		if (admit_first(h, q, now_ns) && !q->woken)
+			add_woken(h, q);
 	}
 	h->admitting = false;
 }

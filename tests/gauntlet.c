@@ -66,8 +66,8 @@ const char *gauntlet_file(const char *name, const struct gauntlet_text *t)
 
 /* ---- policies ---- */
 
-/* How long the device is kept idle on purpose; 0 is never. */
-static const char *const idle_tunables[] = {"slice_idle", "group_idle", "antic_expire"};
+/* How long the device is kept idle on purpose for a process; 0 is never. */
+static const char *const idle_tunables[] = {"slice_idle", "antic_expire"};
 
 #define NR_IDLE_TUNABLES (sizeof(idle_tunables) / sizeof(idle_tunables[0]))
 

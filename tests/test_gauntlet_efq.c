@@ -67,11 +67,31 @@ static void two_groups(void **state)
 	gauntlet_verdict();
 }
 
+/* A pool smaller than what one group may have: who frees a place isn't the next to get one. */
+static void small_pool(void **state)
+{
+	static const char *const groups[] = {"one", "two", "three"};
+	json_t *result = gauntlet_sim("",
+				      "examples/005-limits/pool.fio --section one --section two "
+				      "--section three --host pool=32 --device ssd --policy efq");
+	const json_t *run = gauntlet_run(result, "efq");
+	double third = gauntlet_number(run, "total/iops") / 3;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		gauntlet_within(groups[i], gauntlet_iops(gauntlet_group(run, groups[i])), third,
+				0.03);
+	json_decref(result);
+	gauntlet_verdict();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_group),
 		cmocka_unit_test(two_groups),
+		cmocka_unit_test(small_pool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,9 +74,10 @@ static double bare_loops_per_s(const char *device)
 	return rate;
 }
 
+/* On an SSD the waits for the other half of a commit are longer than all else: the thread's complaint. */
 static bool waits_on(const char *device, const char *policy)
 {
-	return !strcmp(device, "ssd") && !strcmp(policy, "cfq");
+	return !strcmp(device, "ssd") && gauntlet_keeps_idle(policy);
 }
 
 /* Two waits of 8 ms in each loop; and none. */
@@ -105,10 +106,10 @@ static void every_policy(void **state)
 			const char *name = weir_policy_info(weir_policy_at(n))->name;
 
 			rate = loops_per_s(gauntlet_run(result, name));
-			if (waits_on(devices[i], name))
-				waiting = rate;
-			else
+			if (!waits_on(devices[i], name))
 				least = !n || rate < least ? rate : least;
+			else if (!strcmp(name, "cfq"))
+				waiting = rate;
 			most = rate > most ? rate : most;
 			if (!strcmp(name, "weir"))
 				gauntlet_at_least("weir against the bare loop", rate / bare, 0.97);

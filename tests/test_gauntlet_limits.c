@@ -288,17 +288,20 @@ static void pool(void **state)
 		for (i = 0; (name = gauntlet_busy_policy(i)); i++) {
 			const json_t *before = gauntlet_run(without, name),
 				     *after = gauntlet_run(with, name);
+			/* Some wait for a group, too: 8 ms for each of ten requests a second. */
+			bool waits = weir_tunable_find(weir_policy_at(i), "group_idle") >= 0;
+			double least = waits ? 0.84 : 0.97;
 
 			gauntlet_at_least("three groups beside the slow one",
 					  (gauntlet_number(after, "total/iops") - 10) /
 						  gauntlet_number(before, "total/iops"),
-					  0.97);
+					  least);
 			for (n = 0; n < 3; n++)
 				gauntlet_at_least(
 					others[n],
 					gauntlet_iops(gauntlet_group(after, others[n])) /
 						gauntlet_iops(gauntlet_group(before, others[n])),
-					0.97);
+					least);
 			gauntlet_within("slow", gauntlet_iops(gauntlet_group(after, "slow")), 10,
 					0.1);
 		}
