@@ -21,7 +21,7 @@ ok() {
 
 # The kernel has nothing to complain about; then the verdict.
 finish() {
-	ok "the kernel's log is clean" sh -c '! dmesg | grep -E "WARNING|BUG|Oops|weir: .* does not hold|blocked for more|lockup"'
+	ok "the kernel's log is clean" sh -c '! dmesg | grep -E "WARNING|BUG|Oops|weir: .* does not hold|blocked for more|lockup|rcu: INFO"'
 	echo "1..$nr"
 	exit $((failed > 0))
 }
@@ -30,6 +30,15 @@ finish() {
 disk() {
 	insmod /tmp/m/null_blk.ko nr_devices=1 gb=4 "$@"
 	echo weir >$Q/scheduler
+}
+
+# The policies to try: all that the elevator has, or those that the host named.
+policies() {
+	if [ -e /tmp/policies ]; then
+		cat /tmp/policies
+	else
+		tr -d '[]' <$Q/iosched/policy
+	fi
 }
 
 # groups NAME...

@@ -10,7 +10,7 @@ ok "its policy is weir" grep -q '\[weir\]' $Q/iosched/policy
 ok "it reads" dd if=/dev/$D of=/dev/null bs=4k count=100 iflag=direct status=none
 ok "it isn't unloaded while it is used" sh -c '! rmmod weir 2>/dev/null'
 
-for p in $(tr -d '[]' <$Q/iosched/policy); do
+for p in $(policies); do
 	ok "policy $p" sh -c "echo $p >$Q/iosched/policy && dd if=/dev/$D of=/dev/null bs=4k count=10 iflag=direct status=none"
 done
 ok "an unknown policy is refused" sh -c "! echo nonsense >$Q/iosched/policy" 2>/dev/null

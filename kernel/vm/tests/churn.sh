@@ -10,7 +10,8 @@ done
 F=/sys/block/nullb1/queue
 echo weir >$Q/scheduler
 echo weir >$F/scheduler
-policies=$(tr -d '[]' <$Q/iosched/policy)
+policies=$(policies)
+groups_each=$((1000 / $(echo $policies | wc -w) + 1))
 mkfs.ext4 -q -F /dev/nullb1
 mkdir -p /tmp/fs
 mount -t ext4 /dev/nullb1 /tmp/fs
@@ -94,9 +95,9 @@ for policy in $policies; do
 	verify raw1 a --filename=/dev/nullb0 --size=48M
 	verify raw2 b/c --filename=/dev/nullb0 --offset=200M --size=48M
 	verify file b/c --directory=/tmp/fs --size=48M --bsrange=4096-65536 --fsync=64
-	python3 /tmp/cgroups.py $C /dev/nullb0 $first 250 >/tmp/cgroups.out 2>&1 &
+	python3 /tmp/cgroups.py $C /dev/nullb0 $first $groups_each >/tmp/cgroups.out 2>&1 &
 	pid_cgroups=$!
-	first=$((first + 250))
+	first=$((first + groups_each))
 	running="$pid_raw1 $pid_raw2 $pid_file $pid_cgroups"
 	while any $running; do
 		[ $((rounds - from)) -lt 600 ] || break
@@ -108,7 +109,7 @@ for policy in $policies; do
 		ok "$policy: what was written is read back, $name" test $? = 0
 	done
 	wait $pid_cgroups
-	ok "$policy: 250 cgroups came and went" grep -q made /tmp/cgroups.out
+	ok "$policy: $groups_each cgroups came and went" grep -q made /tmp/cgroups.out
 	ok "$policy: there were changes enough" test $((rounds - from)) -ge 5
 done
 echo none >$Q/scheduler

@@ -113,7 +113,7 @@ END
 many() {
 	python3 /tmp/many.py /dev/$D $nr_each || echo failed >>/tmp/failed
 }
-for p in $(tr -d '[]' <$Q/iosched/policy); do
+for p in $(policies); do
 	echo weir >$Q/scheduler
 	echo $p >$S/policy
 	many &

@@ -37,7 +37,7 @@ idle() {
 }
 
 ok "the disk has a write cache" grep -q back $Q/write_cache
-for policy in $(tr -d '[]' <$Q/iosched/policy); do
+for policy in $(policies); do
 	echo $policy >$Q/iosched/policy
 	ok "$policy: flushes" fio_in a --rw=randwrite --bs=4k --ioengine=libaio --iodepth=8 --fsync=4 \
 		--verify=crc32c

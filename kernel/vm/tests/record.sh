@@ -14,7 +14,7 @@ echo 1000 >$C/a/io.weir.weight
 echo 800 >$C/b/io.weir.weight
 echo 600 >$C/c/io.weir.weight
 echo 400 >$C/e/io.weir.weight
-policies=$(tr -d '[]' <$Q/iosched/policy)
+policies=$(policies)
 
 # field NAME: of a summary of debugfs
 field() {

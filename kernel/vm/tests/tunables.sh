@@ -34,7 +34,7 @@ agree() {
 	done <$S/tunables
 }
 
-for p in $(tr -d '[]' <$S/policy); do
+for p in $(policies); do
 	echo $p >$S/policy
 	ok "$p: a file for each of its tunables, and no other" agree
 done
@@ -100,7 +100,7 @@ switch() {
 }
 hammer &
 hammer &
-switch $(tr -d '[]' <$S/policy) &
+switch $(policies) &
 switch weir deadline &
 n=0
 until [ $n -ge 40 ]; do
