@@ -66,12 +66,18 @@ double repro_p99_us(const struct lab_sim_result *r, const char *arg)
 	return latency_of(r, arg, &lat) ? (double)lab_lat_percentile_ns(&lat, 99000000) / 1e3 : 0;
 }
 
+static double received(const struct lab_sim_result *r, const struct lab_group_result *g)
+{
+	double all = (double)lab_device_ns(&r->whole.group[0].stats);
+
+	return all > 0 ? (double)lab_device_ns(&g->stats) / all : 0;
+}
+
 double repro_received(const struct lab_sim_result *r, const char *arg)
 {
 	const struct lab_group_result *g = group_of(r, arg);
-	double all = (double)lab_device_ns(&r->whole.group[0].stats);
 
-	return g && all > 0 ? (double)lab_device_ns(&g->stats) / all : 0;
+	return g ? received(r, g) : 0;
 }
 
 double repro_of_entitled(const struct lab_sim_result *r, const char *arg)
@@ -82,7 +88,7 @@ double repro_of_entitled(const struct lab_sim_result *r, const char *arg)
 	if (!g || !g->stats.entitled_ns)
 		return 0;
 	entitled = (double)g->stats.entitled_ns / (double)g->stats.in_use_ns;
-	return repro_received(r, arg) / entitled;
+	return received(r, g) / entitled;
 }
 
 /* Of the groups below the root, which all have as much to ask for as they can get: in percent. */
@@ -101,7 +107,7 @@ double repro_share_error(const struct lab_sim_result *r, const char *arg)
 
 		if (g->parent)
 			continue;
-		error = repro_received(r, g->path) / (g->attr.weight / sum) - 1;
+		error = received(r, g) / (g->attr.weight / sum) - 1;
 		error = error < 0 ? -error : error;
 		worst = error > worst ? error : worst;
 	}
