@@ -17,7 +17,7 @@ listed() {
 	cut -d= -f1 $S/tunables | sort
 }
 present() {
-	ls $S | grep -vxE 'policy|tunables|profile|contexts' | sort
+	ls $S | grep -vxE 'policy|tunables|profile|contexts|stats_reset' | sort
 }
 # A number, or the name in brackets.
 value_of() {
