@@ -141,13 +141,13 @@ static double mean_worst(const struct repro_report *r, const char *table, const 
 	       4;
 }
 
-static void judge_cfq(struct repro_report *r, const char *table, const char *cfq)
+static void judge_cfq(struct repro_report *r, const char *table, const char *cfq, const char *name)
 {
 	repro_faithful(r,
 		       repro_value(r, table, cfq, "total") / repro_value(r, table, "tpps", "total"),
-		       0, 0.999, NULL, "%s, %s: total rate of TPPS's, below it", table, cfq);
+		       0, 0.999, NULL, "%s, %s: total rate of TPPS's, below it", table, name);
 	repro_faithful(r, mean_worst(r, table, cfq) / mean_worst(r, table, "tpps"), 2, 6, NULL,
-		       "%s, %s: worst latency of TPPS's, 2 to 6 times", table, cfq);
+		       "%s, %s: worst latency of TPPS's, 2 to 6 times", table, name);
 }
 
 static void judge_weir(struct repro_report *r, const char *n, const char *what)
@@ -170,10 +170,10 @@ static void judge(struct repro_report *r)
 {
 	double alone = repro_value(r, "000-E", "noop", "alone");
 
-	judge_cfq(r, "000-A", CFQ_A);
-	judge_cfq(r, "000-B", CFQ_B);
-	judge_cfq(r, "000-B", CFQ_B2);
-	judge_cfq(r, "000-C", CFQ_C);
+	judge_cfq(r, "000-A", CFQ_A, "cfq");
+	judge_cfq(r, "000-B", CFQ_B, "cfq");
+	judge_cfq(r, "000-B", CFQ_B2, "cfq with slice_sync=10");
+	judge_cfq(r, "000-C", CFQ_C, "cfq");
 	repro_faithful(r,
 		       repro_value(r, "000-A", "tpps", "test1") /
 			       repro_value(r, "000-A", "tpps", "test4"),
