@@ -292,6 +292,13 @@ struct weir_group *weir_group_parent(const struct weir_group *g)
 	return g->parent;
 }
 
+uint64_t weir_group_delay_ns(const struct weir_group *g, uint64_t now)
+{
+	struct weir *w = g->w;
+
+	return w->policy->delay_ns ? w->policy->delay_ns(w, g, weir_max64(now, w->now)) : 0;
+}
+
 uint32_t weir_group_id(const struct weir_group *g)
 {
 	return g->id;

@@ -131,6 +131,12 @@ struct weir_policy {
 	struct weir_rq *(*latter)(struct weir *w, struct weir_rq *rq);
 	struct weir_rq *(*former)(struct weir *w, struct weir_rq *rq);
 
+	/*
+	 * How long a task of g should pause before it goes on, for what it caused and could not be
+	 * held back: weir_group_delay_ns(). Default: not at all. No side effects. O(depth)
+	 */
+	uint64_t (*delay_ns)(struct weir *w, const struct weir_group *g, uint64_t now);
+
 	/* A tunable was set; UINT32_MAX: the configuration changed. */
 	void (*tuned)(struct weir *w, unsigned int index);
 };
@@ -155,6 +161,7 @@ extern const struct weir_policy weir_policy_tpps;
 extern const struct weir_policy weir_policy_bfq;
 extern const struct weir_policy weir_policy_mq_deadline;
 extern const struct weir_policy weir_policy_kyber;
+extern const struct weir_policy weir_policy_iocost;
 extern const struct weir_policy weir_policy_mclock;
 extern const struct weir_policy weir_policy_sfqd;
 extern const struct weir_policy weir_policy_weir;

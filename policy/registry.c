@@ -13,6 +13,7 @@ static const struct weir_policy *const policies[] = {
 	&weir_policy_bfq,
 	&weir_policy_mq_deadline,
 	&weir_policy_kyber,
+	&weir_policy_iocost,
 	&weir_policy_mclock,
 	&weir_policy_sfqd,
 	/* Ours is the last. */

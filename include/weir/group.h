@@ -55,6 +55,14 @@ void weir_group_set_host_data(struct weir_group *g, void *data);
 void *weir_group_host_data(const struct weir_group *g);
 
 /*
+ * How long a task of g should pause, when it has caused a request and before it goes on. Some
+ * policies cannot hold back what others wait for (metadata, swap), and ask that those who cause it
+ * be slowed down instead; a host that runs tasks, or knows them, does so. 0: not at all. It is not
+ * recorded, and changes nothing. O(depth)
+ */
+uint64_t weir_group_delay_ns(const struct weir_group *g, uint64_t now);
+
+/*
  * Contexts: a process, a stream. A request without one belongs to its group's anonymous context.
  *
  * weir_ctx_exit(): no further request will name it; storage goes with its last request.
