@@ -218,9 +218,9 @@ static void check_names(const struct weir_tunable *t)
 
 static void registry(void **state)
 {
-	static const char *const order[] = {"noop",  "deadline", "anticipatory", "cfq",
-					    "efq",   "tpps",	 "bfq",		 "mq-deadline",
-					    "kyber", "mclock",	 "sfqd",	 "weir"};
+	static const char *const order[] = {"noop",   "deadline", "anticipatory", "cfq",   "efq",
+					    "tpps",   "bfq",	  "mq-deadline",  "kyber", "iocost",
+					    "mclock", "sfqd",	  "weir"};
 	unsigned int n, t;
 
 	(void)state;

@@ -131,15 +131,16 @@ static void adjust_node(struct iocost_group *ig, uint64_t gamma)
 
 void iocost_lend(struct iocost *ioc, struct weir_list *lenders)
 {
-	struct iocost_group *ig, *root = NULL;
+	struct iocost_group *ig, *root = iocost_group(weir_root(ioc->w));
 	struct weir_list nodes;
 	uint64_t gamma;
+	bool possible;
 
 	list_init(&nodes);
 	fit_into_one(ioc, lenders);
 	collect_nodes(lenders, &nodes);
-	if (sum_up(lenders, &nodes)) {
-		root = list_first(&nodes, struct iocost_group, lending);
+	possible = sum_up(lenders, &nodes);
+	if (possible) {
 		gamma = growth(root);
 		list_for_each(ig, &nodes, struct iocost_group, lending)
 			adjust_node(ig, gamma);
@@ -148,7 +149,7 @@ void iocost_lend(struct iocost *ioc, struct weir_list *lenders)
 		ig->in_walk = false;
 		ig->generation = ioc->generation - 1;
 	}
-	if (!root)
+	if (!possible)
 		return;
 	list_for_each(ig, lenders, struct iocost_group, lending) {
 		uint64_t inuse = iocost_div_up(ig->parent->adjusted * ig->hw_after,
