@@ -6,17 +6,22 @@ static struct util_host host;
 struct util_host *const h = &host;
 struct weir_group *root;
 
+void start_with(const uint64_t *values, bool rotational)
+{
+	util_host_init(h);
+	h->cfg.profile.rotational = rotational;
+	util_host_start(h, &weir_policy_cfq, values);
+	root = weir_root(h->w);
+}
+
 void start(const char *name, uint64_t value)
 {
 	uint64_t values[WEIR_TUNABLES_MAX];
 
-	util_host_init(h);
-	h->cfg.profile.rotational = true;
 	util_defaults(&weir_policy_cfq, values);
 	if (name)
 		util_tune(&weir_policy_cfq, values, name, value);
-	util_host_start(h, &weir_policy_cfq, values);
-	root = weir_root(h->w);
+	start_with(values, true);
 }
 
 struct weir_ctx *process(struct weir_group *g, enum weir_ioprio_class class, unsigned int level)

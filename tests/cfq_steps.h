@@ -18,6 +18,8 @@ extern struct weir_group *root;
 
 /* A new instance; the test stops it by util_host_stop(h). `name` may be NULL: all defaults. */
 void start(const char *name, uint64_t value);
+/* The same on a device that seeks or not, with WEIR_TUNABLES_MAX values. */
+void start_with(const uint64_t *values, bool rotational);
 struct weir_ctx *process(struct weir_group *g, enum weir_ioprio_class class, unsigned int level);
 /* Of the root group and without a priority. */
 struct weir_ctx *any_process(void);

@@ -206,12 +206,10 @@ static void group_idle(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		util_host_init(h);
-		h->cfg.profile.rotational = true;
 		util_defaults(&weir_policy_cfq, values);
 		util_tune(&weir_policy_cfq, values, "slice_idle", 0);
 		util_tune(&weir_policy_cfq, values, "group_idle", idle_ms[i]);
-		util_host_start(h, &weir_policy_cfq, values);
+		start_with(values, true);
 		a = process(util_group(h, root, 500), WEIR_IOPRIO_NONE, 0);
 		b = process(util_group(h, root, 500), WEIR_IOPRIO_NONE, 0);
 		n = read_at(a, 0);
@@ -240,11 +238,10 @@ static void hw_tag(void **state)
 
 	(void)state;
 	for (depth = 1; depth <= 8; depth += 7) {
-		util_host_init(h);
 		util_defaults(&weir_policy_cfq, values);
 		util_tune(&weir_policy_cfq, values, "nonrot_idle", 1);
 		util_tune(&weir_policy_cfq, values, "group_idle", 0);
-		util_host_start(h, &weir_policy_cfq, values);
+		start_with(values, false);
 		a = any_process();
 		b = any_process();
 		for (n = 0; n < 640; n++, sector += 64) {
