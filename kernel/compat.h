@@ -21,6 +21,7 @@
 #endif
 
 #include <linux/blk-mq.h>
+#include <linux/ioprio.h>
 
 /* Of block/, which the headers of a kernel leave out. The first two need each other in this order. */
 #ifdef __has_include
@@ -45,6 +46,11 @@ struct blkg_policy_data *weir_mq_pd_alloc(struct gendisk *disk, struct blkcg *bl
 #define BLK_MQ_INSERT_AT_HEAD true
 
 #define RQF_USE_SCHED RQF_ELVPRIV
+
+/* The first of 6.1 have nothing in a priority but class and level. */
+#ifndef IOPRIO_PRIO_LEVEL
+#define IOPRIO_PRIO_LEVEL(ioprio) ((ioprio) & (IOPRIO_NR_LEVELS - 1))
+#endif
 
 /* By queue what later goes by disk. A macro's own name within it is the function. */
 #define blkcg_activate_policy(disk, policy) blkcg_activate_policy((disk)->queue, policy)
